@@ -21,7 +21,7 @@ from ....ir.types.tensor import TensorSpec
 from ...eager.kernels import Kernel, by_need
 from ...eager.tensor import Tensor, apply
 from ...values.context import STATE
-from ..core.bridge import TfTensor
+from ..core.bridge import TfTensor, wrap
 from .numbering import (
     different,
     is_inside,
@@ -37,6 +37,11 @@ M = Maker(apply)
 def are_here(tensors: Sequence[TfTensor]) -> bool:
     """Say whether numpy computes on tensors at once, and nobody records or notes it."""
     return not STATE.busy and all(x.direct for x in tensors)
+
+
+def taken_here(values: TfTensor, place: Array | None) -> TfTensor:
+    """Return the elements at some places; None: all of them as they stand."""
+    return values if place is None else wrap(values._array.take(place))
 
 
 def summed(values: Array, at: Array, count: int) -> Array:

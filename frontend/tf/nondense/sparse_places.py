@@ -10,19 +10,23 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import TfTensor
+from ..core.bridge import TfTensor, wrap
 from ..core.host_ops import host, unknown
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.sizes import sizes_told
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops.array_ops import concat as joined
-from .sparse_at_once import are_here
+from .row_loops import order_of, reshaped, rows_filled, rows_inside, tight
+from .sparse_at_once import are_here, taken_here
 from .sparse_dense import listed, taken
 from .sparse_tensor import SparseTensor, sparse_of
 
 LONG = np.dtype(np.int64)
-Moved = tuple[Array, Array, Array]
-"""The indices of what is left, where it stood among the elements, and the new shape."""
+Moved = tuple[Array, Array | None, Array]
+"""The indices of what is left, where it stood among the elements, and the new shape.
+
+None instead of the places: all elements are left, in their order.
+"""
 
 
 def moved(
@@ -41,13 +45,28 @@ def moved(
     `function` is given the indices, the shape and further arrays; `rank` and `shape` are what is
     known of the result, which has as many elements if it `keeps` them.
     """
+    given = [sp.indices, sp.dense_shape, *more]
+    if are_here([sp.values, *given]):
+        there, place, sizes = function(*[x._array for x in given])
+        indices = sp.indices if there is sp.indices._array else wrap(there)
+        return SparseTensor.of_parts(indices, taken_here(sp.values, place), wrap(sizes))
     with InGraph(graph_of([*sp.components(), *more])):
         count = _count_of(sp) if keeps else None
         specs = [unknown(rows.i64, count, rank), unknown(rows.i64, count), unknown(rows.i64, rank)]
-        found = host(type_, function, [sp.indices, sp.dense_shape, *more], specs, name=name)
+        found = host(type_, _with_places(function), given, specs, name=name)
         values = taken(sp.values, found[1])
         made: SparseTensor = SparseTensor.stated(found[0], values, found[2], shape)
         return made
+
+
+def _with_places(function: Callable[..., Moved]) -> Callable[..., Sequence[Array]]:
+    """Return a function with places for all elements where it moves none."""
+
+    def compute(*arrays: Array) -> Sequence[Array]:
+        there, place, sizes = function(*arrays)
+        return there, np.arange(len(there)) if place is None else place, sizes
+
+    return compute
 
 
 def _count_of(sp: SparseTensor) -> int | None:
@@ -56,20 +75,13 @@ def _count_of(sp: SparseTensor) -> int | None:
     return sp.values.shape.num_elements() if rows_ is None else rows_
 
 
-def order_of(indices: Array) -> Array:
-    """Return the order in which indices increase; equal ones stay as they are."""
-    if not indices.shape[1]:
-        return np.arange(len(indices))
-    return np.lexsort(indices.T[::-1]).astype(np.int64)
-
-
 def reorder(sp_input: object, name: str | None = None) -> SparseTensor:
     """Return the elements in the order of their indices."""
     sp = sparse_of(sp_input)
 
     def compute(indices: Array, sizes: Array) -> Moved:
         order = order_of(indices)
-        return indices[order], order, sizes
+        return indices if order is None else indices.take(order, axis=0), order, sizes
 
     known = sp.shape
     return moved("SparseReorder", sp, compute, rank=known.rank, shape=known, keeps=True, name=name)
@@ -85,10 +97,13 @@ def reshape(sp_input: object, shape: object, name: str | None = None) -> SparseT
 
     def compute(indices: Array, sizes: Array, new: Array) -> Moved:
         target = _whole(new.astype(np.int64), sizes)
+        quick = reshaped(indices, sizes.tolist(), target.tolist())
+        if quick is not None:
+            return quick, None, target
         flat = np.ravel_multi_index(tuple(indices.T), tuple(sizes)) if len(indices) else []
         places = np.unravel_index(np.asarray(flat, np.int64), tuple(target))
         there = np.stack(places, axis=1) if len(target) else np.zeros((len(indices), 0))
-        return there.astype(np.int64).reshape(-1, len(target)), np.arange(len(indices)), target
+        return there.astype(np.int64).reshape(-1, len(target)), None, target
 
     rank = stated.rank if stated.rank is not None else wanted.shape.num_elements()
     more = [wanted]
@@ -162,9 +177,9 @@ def transpose(sp_input: object, perm: object = None, name: str | None = None) ->
 
     def compute(indices: Array, sizes: Array) -> Moved:
         axes = list(range(len(sizes)))[::-1] if order is None else order
-        there = indices[:, axes]
+        there = np.ascontiguousarray(indices[:, axes])
         first = order_of(there)
-        return there[first], first, sizes[axes]
+        return there if first is None else there.take(first, axis=0), first, sizes[axes]
 
     return moved("SparseTranspose", sp, compute, rank=rank, shape=turned, name=name)
 
@@ -194,8 +209,7 @@ def cut(indices: Array, sizes: Array, start: Array, count: Array) -> Moved:
     if (start < 0).any() or (count < 0).any():
         raise InvalidArgumentError("start and size must not be negative")
     left = np.where(start < sizes, np.minimum(count, sizes - start), 0)
-    inside = ((indices >= start) & (indices < start + left)).all(axis=1)
-    return indices[inside] - start, np.flatnonzero(inside), left
+    return *rows_inside(indices, start, left), left
 
 
 def split(
@@ -262,7 +276,7 @@ def concat(
     if any(x.values.spec.dtype != row for x in every):
         raise InvalidArgumentError("sparse tensors of several types are joined, expected one type")
 
-    def compute(*arrays: Array) -> Sequence[Array]:
+    def join(*arrays: Array) -> Moved:
         indices, sizes = arrays[::2], arrays[1::2]
         if any(len(s) != len(sizes[0]) for s in sizes):
             raise InvalidArgumentError("Ranks of all input tensors must match")
@@ -281,13 +295,17 @@ def concat(
             each[:, here] += begin
         places = np.concatenate(shifted)
         order = order_of(places)
-        return places[order], order, whole
+        return places if order is None else places.take(order, axis=0), order, whole
 
     parts = [x for sp in every for x in (sp.indices, sp.dense_shape)]
-    with InGraph(graph_of([*parts, *(x.values for x in every)])):
+    given = [x.values for x in every]
+    if are_here([*parts, *given]):
+        there, order, whole = join(*[x._array for x in parts])
+        return SparseTensor.of_parts(wrap(there), taken_here(joined(given, 0), order), wrap(whole))
+    with InGraph(graph_of([*parts, *given])):
         specs = [unknown(rows.i64, None, rank), unknown(rows.i64, None), unknown(rows.i64, rank)]
-        found = host("SparseConcat", compute, parts, specs, name=name)
-        values = taken(joined([x.values for x in every], 0), found[1])
+        found = host("SparseConcat", _with_places(join), parts, specs, name=name)
+        values = taken(joined(given, 0), found[1])
         made: SparseTensor = SparseTensor.stated(found[0], values, found[2], _joined(every, at))
         return made
 
@@ -335,7 +353,7 @@ def expand_dims(sp_input: object, axis: object = None, name: str | None = None) 
     def compute(indices: Array, sizes: Array) -> Moved:
         here = at % (len(sizes) + 1)
         there = np.insert(indices, here, 0, axis=1)
-        return there, np.arange(len(indices)), np.insert(sizes, here, 1)
+        return there, None, np.insert(sizes, here, 1)
 
     new = None if rank is None else rank + 1
     return moved("SparseExpandDims", sp, compute, rank=new, shape=dims, name=name)
@@ -361,8 +379,7 @@ def reset_shape(sp_input: object, new_shape: object = None) -> SparseTensor:
 
     def compute(indices: Array, sizes: Array, *new: Array) -> Moved:
         if not new:
-            tight = (indices.max(axis=0, initial=-1) + 1).astype(np.int64)
-            return indices, np.arange(len(indices)), tight.reshape(sizes.shape)
+            return indices, None, tight(indices).reshape(sizes.shape)
         wanted = new[0].astype(np.int64)
         pair = f"x = {listed(sizes)}, y = {listed(wanted)}"
         if len(wanted) != len(sizes):
@@ -371,7 +388,7 @@ def reset_shape(sp_input: object, new_shape: object = None) -> SparseTensor:
             )
         if (wanted < sizes).any():
             raise InvalidArgumentError(f"Condition x <= y did not hold element-wise: {pair}")
-        return indices, np.arange(len(indices)), wanted
+        return indices, None, wanted
 
     stated = sizes_told(more[0]) if more else None
     rank = sp.shape.rank if stated is None else len(stated)
@@ -387,31 +404,31 @@ def fill_empty_rows(
     with InGraph(graph_of([*sp.components(), default_value])):
         default = convert(default_value, sp.values.spec.dtype)
 
-        def compute(indices: Array, sizes: Array) -> Sequence[Array]:
-            if not len(sizes):
-                raise InvalidArgumentError("Dense shape cannot be empty.")
-            height = int(sizes[0])
-            wrong = (indices[:, 0] < 0) | (indices[:, 0] >= height)
-            if wrong.any():
-                at = int(np.argmax(wrong))
-                raise InvalidArgumentError(
-                    f"indices({at}, 0) is invalid: {indices[at, 0]} >= {height}"
-                )
-            empty = np.ones(height, bool)
-            empty[indices[:, 0]] = False
-            new = np.zeros((int(empty.sum()), len(sizes)), np.int64)
-            new[:, 0] = np.flatnonzero(empty)
-            there = np.concatenate([indices, new])
-            order = np.argsort(there[:, 0], kind="stable")
-            place = np.concatenate([np.arange(len(indices)), np.full(len(new), len(indices))])
-            return there[order], place[order], empty
-
+        parts = [sp.indices, sp.dense_shape]
+        if are_here([*parts, sp.values, default]):
+            there, place, empty = _filled(*[x._array for x in parts])
+            every = sp.values if place is None else joined([sp.values, [default]], 0)
+            indices = sp.indices if place is None else wrap(there)
+            whole = SparseTensor.of_parts(indices, taken_here(every, place), sp.dense_shape)
+            return whole, wrap(empty)
         specs = [
             unknown(rows.i64, None, rank),
             unknown(rows.i64, None),
             unknown(rows.bool_, count),
         ]
-        found = host("SparseFillEmptyRows", compute, [sp.indices, sp.dense_shape], specs, name=name)
+        found = host("SparseFillEmptyRows", _with_places(_filled), parts, specs, name=name)
         values = taken(joined([sp.values, [default]], 0), found[1])
         made = SparseTensor.stated(found[0], values, sp.dense_shape, sp.shape)
         return made, found[2]
+
+
+def _filled(indices: Array, sizes: Array) -> Moved:
+    """Return indices with some in all rows, where they stood, and which rows had none."""
+    if not len(sizes):
+        raise InvalidArgumentError("Dense shape cannot be empty.")
+    found = rows_filled(indices, int(sizes[0]))
+    if isinstance(found, int):
+        raise InvalidArgumentError(
+            f"indices({found}, 0) is invalid: {indices[found, 0]} >= {sizes[0]}"
+        )
+    return found

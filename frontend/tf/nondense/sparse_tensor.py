@@ -109,6 +109,14 @@ class SparseTensor(CompositeTensor):
         return made
 
     @classmethod
+    def of_parts(cls, indices: TfTensor, values: TfTensor, dense_shape: TfTensor) -> SparseTensor:
+        """Return a sparse tensor of parts that are there, and fit."""
+        made = cls.__new__(cls)
+        made._indices, made._values, made._shape = indices, values, dense_shape
+        made._stated = None
+        return made
+
+    @classmethod
     def trusted(
         cls, indices: TfTensor, values: TfTensor, dense_shape: TfTensor, like: SparseTensor
     ) -> SparseTensor:
