@@ -65,9 +65,7 @@ def rows_inside(indices: Array, start: Array, extents: Array) -> tuple[Array, Ar
 
 
 @serial
-def _cut(
-    table: I64s, start: I64s, extents: I64s, count: int, made: I64s, place: I64s
-) -> int:  # fmt: skip
+def _cut(table: I64s, start: I64s, extents: I64s, count: int, made: I64s, place: I64s) -> int:
     """Write the rows in a box; there is room for one more, which is written without a choice."""
     width, at = len(start), 0
     for i in range(count):
@@ -88,7 +86,7 @@ def tight(indices: Array) -> Array:
     array([2, 3])
     """
     if not fits_loops(indices):
-        return (indices.max(axis=0, initial=-1) + 1).astype(np.int64)
+        return np.asarray(indices.max(axis=0, initial=-1) + 1, np.int64)
     made = np.zeros(indices.shape[1], np.int64)
     _widen(indices, len(indices), made)
     return made
@@ -121,9 +119,7 @@ def reshaped(indices: Array, sizes: Sequence[int], target: Sequence[int]) -> Arr
 
 
 @serial
-def _reshape(
-    table: I64s, sizes: I64s, target: I64s, count: int, made: I64s
-) -> int:  # fmt: skip
+def _reshape(table: I64s, sizes: I64s, target: I64s, count: int, made: I64s) -> int:
     """Write the indices in another shape; say whether all are in the first one."""
     width, wide = len(sizes), len(target)
     for i in range(count):
@@ -191,9 +187,7 @@ def _count_in_rows(table: I64s, width: int, count: int, lengths: I64s) -> int:
 
 
 @serial
-def _fill_rows(
-    table: I64s, width: int, count: int, begins: I64s, made: I64s, place: I64s
-) -> int:  # fmt: skip
+def _fill_rows(table: I64s, width: int, count: int, begins: I64s, made: I64s, place: I64s) -> int:
     """Write each index to the next place of its row; the places move on."""
     for i in range(count):
         row = table[i * width]
@@ -203,3 +197,84 @@ def _fill_rows(
         for k in range(width):
             made[at * width + k] = table[i * width + k]
     return count
+
+
+def places_of(flat: Array, sizes: Sequence[int]) -> Array:
+    """Return the indices of rising numbers of elements among all of a size.
+
+    >>> places_of(np.array([2, 3]), [2, 3])
+    array([[0, 2],
+           [1, 0]])
+    """
+    made = np.empty((len(flat), len(sizes)), np.int64)
+    if sizes:
+        _places(flat, np.array(sizes, np.int64), made)
+    return made
+
+
+@serial
+def _places(flat: I64s, sizes: I64s, made: I64s) -> int:
+    """Write the indices; those of all axes but the last are worked out where they change only."""
+    width = len(sizes)
+    inner, end = sizes[width - 1], 0
+    for i in range(len(flat)):
+        if flat[i] >= end:
+            number = flat[i] // inner
+            end = (number + 1) * inner
+            at = (i + 1) * width - 2
+            for k in range(width - 1):
+                size = sizes[width - 2 - k]
+                made[at - k] = number % size
+                number = number // size
+        else:
+            for k in range(i * width, (i + 1) * width - 1):
+                made[k] = made[k - width]
+        made[(i + 1) * width - 1] = flat[i] - end + inner
+    return width
+
+
+def interlaced(one: Array, two: Array) -> tuple[Array, Array, Array]:
+    """Return where the rows of two tables, both in order, stand in one of both; and that one.
+
+    A row that both have stands there once. What is not in order stays as it is: the smaller of
+    the two next ones comes first.
+
+    >>> found = interlaced(np.array([[0, 2], [1, 0]]), np.array([[0, 2], [0, 3]]))
+    >>> [x.tolist() for x in found]
+    [[0, 2], [0, 1], [[0, 2], [0, 3], [1, 0]]]
+    """
+    one, two = (np.ascontiguousarray(x, np.int64) for x in (one, two))
+    made = np.empty((len(one) + len(two), one.shape[1]), np.int64)
+    first, second = np.empty(len(one), np.int64), np.empty(len(two), np.int64)
+    count = _interlace(one, two, one.shape[1], first, second, made)
+    return first, second, made if count == len(made) else made[:count].copy()
+
+
+@serial
+def _interlace(one: I64s, two: I64s, width: int, first: I64s, second: I64s, made: I64s) -> int:
+    """Write where the rows stand, and the rows; what is not their place is written over later."""
+    i, j, at = 0, 0, 0
+    while i < len(first) and j < len(second):
+        x, y, last = i * width, j * width, i * width + width - 1
+        while x < last and one[x] == two[y]:
+            x += 1
+            y += 1
+        left, both = one[x] <= two[y], one[x] == two[y]
+        x, y = i * width, j * width
+        for k in range(width):
+            made[at * width + k] = one[x + k] if left else two[y + k]
+        first[i], second[j] = at, at
+        i += left
+        j += 1 - left + both
+        at += 1
+    for rest in range(i, len(first)):
+        for k in range(width):
+            made[at * width + k] = one[rest * width + k]
+        first[rest] = at
+        at += 1
+    for rest in range(j, len(second)):
+        for k in range(width):
+            made[at * width + k] = two[rest * width + k]
+        second[rest] = at
+        at += 1
+    return at

@@ -6,6 +6,7 @@ in operations that have gradients; the bits are the same.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache, partial
 
@@ -51,6 +52,31 @@ def summed(values: Array, at: Array, count: int) -> Array:
         return zeros._array
     made: Tensor = M.scatter_nd(zeros, Tensor(at[:, None]), Tensor(values), reduction="add")
     return made._array
+
+
+ADDED = "fiu"
+"""The kinds of elements that are added up in a row of sums."""
+
+
+def sums(sparse: Sequence[Array], axis: object, *, keeps: bool) -> Array | None:
+    """Return elements added up along axes; None: that is refused, or done by the way of graphs."""
+    indices, values, dims = sparse
+    sizes: list[int] = dims.tolist()
+    rank = len(sizes)
+    axes = [axis] if isinstance(axis, int) else axis
+    if not isinstance(axes, list | tuple) or not axes or values.dtype.kind not in ADDED:
+        return None
+    if not all(isinstance(x, int) and -rank <= x < rank for x in axes):
+        return None
+    left = [k for k in range(rank) if k not in axes and k - rank not in axes]
+    ends = [sizes[k] for k in left]
+    if not left or min(ends) < 0:
+        return None
+    number = numbers_inside(indices[:, left], ends)
+    if number is None:
+        return None
+    shape = [n if k in left else 1 for k, n in enumerate(sizes)] if keeps else ends
+    return summed(values, number, math.prod(ends)).reshape(shape)
 
 
 def dense(
@@ -135,14 +161,12 @@ def _products(row: DType) -> Kernel:
     return by_need(by_numpy, partial(single.of_sizes, build, specs, ranges))
 
 
-def sides(one: Array, other: Array, order: Array, group: Array, count: int) -> tuple[Array, Array]:
-    """Return the elements of both of two lists at the places of either, 0 where there is none.
-
-    The lists one after the other are in `order`, and then each is at the place in `group`.
-    """
-    at = np.empty_like(group)
-    at[order] = group
+def sides(
+    one: Array, other: Array, to_one: Array, to_other: Array, count: int
+) -> tuple[Array, Array]:
+    """Return the elements of both of two lists at the places of either, 0 where there is none."""
+    if len(one) == len(other) == count:
+        return one, other  # all places are those of both
     first, second = np.zeros(count, one.dtype), np.zeros(count, other.dtype)
-    first[at[: len(one)]] = one
-    second[at[len(one) :]] = other
+    first[to_one], second[to_other] = one, other
     return first, second

@@ -11,7 +11,7 @@ from ....ir.types import dtypes as rows
 from ...graph.graph import spec_with_unknowns
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import EagerTensor, TfTensor
+from ..core.bridge import EagerTensor, TfTensor, wrap
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of
 from ..ops.array_ops import concat, expand_dims, reshape, shape, squeeze
@@ -20,6 +20,7 @@ from ..ops.gathering import gather, put_in, scatter_nd, tensor_scatter_nd_update
 from ..ops.linear_ops import adjoint
 from ..ops.math_ops import cast, complex_, conj, imag, real
 from .numbering import is_inside, numbers_rising
+from .row_loops import places_of
 from .sparse_at_once import are_here, dense, product
 from .sparse_tensor import SparseTensor, known_sizes, sparse_of
 
@@ -137,9 +138,13 @@ def from_dense(tensor: object, name: str | None = None) -> SparseTensor:
         def compute(array: Array) -> Sequence[Array]:
             if not array.ndim:
                 raise InvalidArgumentError("WhereOp : Unhandled input dimensions: 0")
-            there = array != (b"" if array.dtype.kind == "O" else 0)
-            return np.argwhere(there).astype(np.int64), np.flatnonzero(there).astype(np.int64)
+            flat = np.flatnonzero(array != (b"" if array.dtype.kind == "O" else 0))
+            return places_of(flat, array.shape), flat
 
+        if are_here([x]):
+            there, at = compute(x._array)
+            values, sizes = x._array.reshape(-1).take(at), np.array(x._array.shape, np.int64)
+            return SparseTensor.of_parts(wrap(there), wrap(values), wrap(sizes))
         specs = [unknown(rows.i64, None, rank), unknown(rows.i64, None)]
         places, flat = host("DenseToSparse", compute, [x], specs, name=name)
         values = taken(reshape(x, [-1]), flat)

@@ -28,6 +28,7 @@ from ..ops.gathering import (
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, truediv
 from . import sparse_at_once as at_once
 from .numbering import different, is_inside, numbered
+from .row_loops import interlaced
 from .sparse_at_once import are_here
 from .sparse_dense import added, listed, taken, whole
 from .sparse_places import Moved, moved
@@ -166,6 +167,10 @@ def _reduction(compute: Callable[[Reduced], TfTensor]) -> Callable[..., object]:
     ) -> object:
         """Reduce along axes, all of them if none is given."""
         sp = sparse_of(sp_input)
+        if compute is _sum and not output_is_sparse and are_here(sp.components()):
+            found = at_once.sums([x._array for x in sp.components()], axis, keeps=bool(keepdims))
+            if found is not None:
+                return EagerTensor(found)
         with InGraph(graph_of([*sp.components()])):
             kept = Reduced(sp, axis, keepdims=bool(keepdims))
             made = compute(kept)
@@ -232,10 +237,12 @@ def _summed(both: Both, rank: int | None) -> tuple[TfTensor, TfTensor, TfTensor]
     """Return which sum each element goes to, where the sums are, and the sums."""
     if are_here([*both[0], *both[1]]):
         (first, one, sizes), (second, two, dims) = [[x._array for x in part] for part in both]
-        order_, group_, places_ = _merge(first, sizes, second, dims)
-        parts = at_once.sides(one, two, order_, group_, len(places_))
-        total = FUNCTIONS["add"](*map(EagerTensor, parts))
-        return EagerTensor(group_), EagerTensor(places_), total
+        _refuse_other_sizes(sizes, dims)
+        if len(sizes):
+            to_one, to_two, places_ = interlaced(first, second)
+            parts = at_once.sides(one, two, to_one, to_two, len(places_))
+            total = FUNCTIONS["add"](*map(EagerTensor, parts))
+            return EagerTensor(np.concatenate([to_one, to_two])), EagerTensor(places_), total
     order, group, places = _merged(both, rank, "SparseAdd")
     values = taken(concat([both[0][1], both[1][1]], 0), order)
     count = expand_dims(shape(places, "int64")[0], 0)
@@ -315,6 +322,14 @@ def _rank(a: SparseTensor, b: SparseTensor) -> int | None:
 
 def _merge(first: Array, one: Array, second: Array, other: Array) -> Sequence[Array]:
     """Return the order of both lists, in it the place of each among the results, and their rows."""
+    _refuse_other_sizes(one, other)
+    order, fresh = interleaved(first, second)
+    there = np.concatenate([first, second]).take(order[fresh], axis=0)
+    return order, np.cumsum(fresh, dtype=np.int64) - 1, there
+
+
+def _refuse_other_sizes(one: Array, other: Array) -> None:
+    """Raise where two tensors have other sizes."""
     if len(one) != len(other):
         raise InvalidArgumentError(
             f"Operands do not have the same ranks; got shapes: {listed(one)} and {listed(other)}"
@@ -324,9 +339,6 @@ def _merge(first: Array, one: Array, second: Array, other: Array) -> Sequence[Ar
         raise InvalidArgumentError(
             f"Operands' shapes do not match: got {one[at]} and {other[at]} for dimension {at}"
         )
-    order, fresh = interleaved(first, second)
-    there = np.concatenate([first, second]).take(order[fresh], axis=0)
-    return order, np.cumsum(fresh, dtype=np.int64) - 1, there
 
 
 def interleaved(first: Array, second: Array) -> tuple[Array, Array]:
@@ -381,9 +393,11 @@ def _extreme(type_: str, function: Callable[..., TfTensor]) -> Callable[..., Spa
         """Return where elements are, and what they are."""
         if are_here([*both[0], *both[1]]):
             (first, x, sizes), (second, y, dims) = [[z._array for z in part] for part in both]
-            order_, group_, places_ = _merge(first, sizes, second, dims)
-            parts_ = at_once.sides(x, y, order_, group_, len(places_))
-            return EagerTensor(places_), function(*map(EagerTensor, parts_))
+            _refuse_other_sizes(sizes, dims)
+            if len(sizes):
+                to_one, to_two, places_ = interlaced(first, second)
+                parts_ = at_once.sides(x, y, to_one, to_two, len(places_))
+                return EagerTensor(places_), function(*map(EagerTensor, parts_))
         order, group, places = _merged(both, rank, type_)
         (_, one, _), (_, other, _) = both
         count, at = expand_dims(shape(places, "int64")[0], 0), expand_dims(group, 1)

@@ -125,3 +125,44 @@ def test_gradients_go_through_elements_that_stay():
         made = tf.sparse.reorder(given)
         total = tf.reduce_sum(made.values * made.values)
     np.testing.assert_allclose(tape.gradient(total, given.values), 2 * given.values.numpy())
+
+
+MORE = {
+    "themselves": (SORTED, SORTED),
+    "some of them": (SORTED[::3], SORTED[1::2]),
+    "in no order": (MIXED[:200], MIXED[100:]),
+    "some twice": (np.repeat(SORTED[:9], 2, 0), SORTED[:20]),
+    "none": (SORTED[:0], SORTED),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+@pytest.mark.parametrize("run", [tf.sparse.add, tf.sparse.minimum, tf.sparse.maximum])
+def test_two_are_joined_at_once_as_in_functions(run, name):
+    one, other = (sparse(x) for x in MORE[name])
+    other = other.with_values(other.values - 5)
+    for made, wanted in zip(
+        parts(tf.function(run)(one, other)), parts(run(one, other)), strict=True
+    ):
+        np.testing.assert_array_equal(made, wanted, strict=True)
+
+
+@pytest.mark.parametrize("axis", [0, [1], (-1, 0), [1, 2], None, []])
+@pytest.mark.parametrize("keeps", [False, True])
+def test_sums_along_axes_are_those_of_functions_and_have_their_places(axis, keeps):
+    given = sparse(np.concatenate([MIXED, MIXED[:9]]))
+    run = lambda x: tf.sparse.reduce_sum(x, axis, keeps)  # noqa: E731
+    np.testing.assert_array_equal(run(given), tf.function(run)(given), strict=True)
+
+
+@pytest.mark.parametrize("shape", [(), (30,), (4, 5), (3, 1, 4), (2, 0), (2, 3, 4, 5), (5, 1)])
+def test_indices_of_what_is_not_zero_are_those_of_numpy(shape):
+    x = RNG.integers(-1, 2, shape).astype(np.float32)
+    if not shape:
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.sparse.from_dense(x)
+        return
+    made = tf.sparse.from_dense(x)
+    np.testing.assert_array_equal(made.indices, np.argwhere(x), strict=True)
+    np.testing.assert_array_equal(made.values, x[x != 0], strict=True)
+    assert made.dense_shape.numpy().tolist() == [*shape]
