@@ -12,63 +12,96 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ....codegen.serial.function import I64s, U64s, Word, serial
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
-from ...formats.fingerprints import farm
+from ...formats.fingerprints import farms
+from ...formats.hashing import hashes
 from ...values.arrays import as_listed
 from ...values.dispatch import composites
 from ...values.dtypes import DataType
 from ...values.run_errors import InvalidArgumentError
-from ...values.texts import TEXT
+from ...values.texts import TEXT, Text, made_text
 from ..core.bridge import TfTensor
-from ..core.host_ops import host, unknown
+from ..core.host_ops import host, texts, unknown
 from ..core.shapes import TensorShape
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops.math_ops import cast
 from .composite import CompositeTensor
+from .numbering import is_inside
+from .row_loops import order_of
 from .sparse_tensor import SparseTensor, SparseTensorValue, sparse_of
 
-Row: TypeAlias = list[object]
-Part: TypeAlias = tuple[list[TfTensor], Callable[..., list[Row]]]
-"""The tensors of a feature, and what makes a list of values of each row from their arrays."""
+Column: TypeAlias = tuple[Text | Array, Array]
+"""The values of a feature in the order of rows, and how many each row has."""
+Part: TypeAlias = tuple[list[TfTensor], Callable[..., Column]]
+"""The tensors of a feature, and what makes its column of their arrays."""
 
 HASH_KEY = 0xDECAFCAFFE
 """The key of hashes where none is given."""
 _FACTOR, _WORD = 0xC6A4A7935BD1E995, (1 << 64) - 1
 
 
-def _mixed(value: int) -> int:
+def _mixed(value: Word) -> Word:
     return value ^ value >> 47
 
 
-def joined_fingerprints(first: int, second: int) -> int:
+def joined_fingerprints(first: Word, second: Word) -> Word:
     """Return the fingerprint of two fingerprints in their order."""
     made = first ^ _FACTOR ^ (_mixed(second * _FACTOR & _WORD) * _FACTOR & _WORD)
     made = made * _FACTOR & _WORD
     return _mixed(_mixed(made) * _FACTOR & _WORD)
 
 
+@serial
+def _cross_all(
+    words: U64s, begins: I64s, sizes: I64s, rows_: int, key: Word, buckets: Word, made: U64s
+) -> int:
+    """Write the bucket of each choice of one word of every feature of a row.
+
+    The word of the last feature varies fastest. Where words begin and how many there are, is said
+    of all rows of each feature.
+    """
+    features, at = len(begins) // rows_, 0
+    for row in range(rows_):
+        total = 1
+        for k in range(features):
+            total *= sizes[k * rows_ + row]
+        for number in range(total):
+            found, step = key, total
+            for k in range(features):
+                here = k * rows_ + row
+                step = step // sizes[here]
+                word = words[begins[here] + number // step % sizes[here]]
+                found = joined_fingerprints(found, word)
+            made[at] = found % buckets
+            at += 1
+    return at
+
+
 PARTS = ("indices", "matrix", 2), ("values", "vector", 1), ("shapes", "vector", 1)
 """The tensors of a sparse feature: what they are called, and their rank."""
 
 
-def _of_sparse(indices: Array, values: Array, extents: Array) -> list[Row]:
+def _of_sparse(indices: Array, values: Text | Array, extents: Array) -> Column:
     for array, (what, kind, rank) in zip((indices, values, extents), PARTS, strict=True):
-        if array.ndim != rank:
+        if len(array.shape) != rank:
             shape = as_listed(array.shape)
             raise InvalidArgumentError(
                 f"Input {what} should be a {kind} but received shape {shape}"
             )
-    made: list[Row] = [[] for _ in range(int(extents[0]))]
-    for place, value in zip(indices[:, 0].tolist(), values.tolist(), strict=True):
-        made[place].append(value)
-    return made
+    row, count = indices[:, :1], int(extents[0])
+    if not is_inside(row, [count]):
+        raise InvalidArgumentError(f"a row of indices is none of {count} rows")
+    order = order_of(row)
+    if order is not None:
+        values = np.asarray(values)[order]
+    return values, np.bincount(row[:, 0], minlength=count)
 
 
-def _of_ragged(values: Array, splits: Array) -> list[Row]:
-    flat = values.tolist()
-    return [flat[a:b] for a, b in itertools.pairwise(splits.tolist())]
+def _of_ragged(values: Text | Array, splits: Array) -> Column:
+    return values, np.diff(splits)
 
 
 @dataclass(frozen=True)
@@ -107,11 +140,11 @@ class Crossing:
             raise InvalidShapesError(f"{self.matrix}: found {made.shape}")
         return [made], self._of_matrix
 
-    def _of_matrix(self, array: Array) -> list[Row]:
-        if array.ndim != 2:
+    def _of_matrix(self, array: Text | Array) -> Column:
+        if len(array.shape) != 2:
             raise InvalidArgumentError(f"{self.matrix}: found shape {array.shape}")
-        made: list[Row] = array.tolist()
-        return made
+        height, width = array.shape
+        return array, np.full(height, width)
 
     def refuse_other_heights(self, heights: Sequence[int | None]) -> None:
         """Raise where features have other numbers of rows."""
@@ -146,6 +179,8 @@ def crossed_rows(
     """Return the crosses of all rows, and how many each row has; texts without buckets."""
     if not isinstance(inputs, list | tuple):
         raise TypeError("Inputs must be a list")
+    if buckets is not None and buckets < 0:
+        raise InvalidArgumentError(f"num_buckets is {buckets}, expected 0 or more")
     inputs = [sparse_of(x) if isinstance(x, SparseTensorValue) else composites(x) for x in inputs]
     with InGraph(graph_of([x for value in inputs for x in _tensors(value)])):
         parts = [crossing.part(value, number) for number, value in enumerate(inputs)]
@@ -153,42 +188,62 @@ def crossed_rows(
     crossing.refuse_other_heights([_height(value, tensors) for value, (tensors, _) in pairs])
     counts = [len(tensors) for tensors, _ in parts]
 
-    def compute(*arrays: Array) -> Sequence[Array]:
+    def compute(*arrays: Text | Array) -> Sequence[Array]:
         given = iter(arrays)
         columns = [
             read(*itertools.islice(given, n)) for (_, read), n in zip(parts, counts, strict=True)
         ]
-        crossing.refuse_other_heights([len(column) for column in columns])
+        crossing.refuse_other_heights([len(sizes) for _, sizes in columns])
+        if buckets is not None:
+            return _hashed(columns, buckets, key)
+        listed = [_rows(column) for column in columns]
         made = [
-            [_cross(choice, buckets, key, joint) for choice in itertools.product(*row)]
-            for row in zip(*columns, strict=True)
+            [joint.join(choice) for choice in itertools.product(*row)]
+            for row in zip(*listed, strict=True)
         ]
         lengths = np.array([len(row) for row in made], np.int64)
-        flat = [value for row in made for value in row]
-        if buckets is not None:
-            return np.array(flat, np.int64), lengths
-        texts = np.empty(len(flat), object)
-        texts[:] = flat
-        return texts, lengths
+        return texts([value for row in made for value in row]), lengths
 
     row = TEXT if buckets is None else rows.i64
     specs: list[TensorSpec] = [unknown(row, None), unknown(rows.i64, None)]
     type_ = crossing.type_ + "Hashed" * (buckets is not None)
-    return host(type_, compute, [x for tensors, _ in parts for x in tensors], specs, name=name)
+    every = [x for tensors, _ in parts for x in tensors]
+    return host(type_, compute, every, specs, reads_text=True, name=name)
 
 
 def _tensors(value: object) -> list[object]:
     return list(value.components()) if isinstance(value, CompositeTensor) else [value]
 
 
-def _cross(choice: Sequence[object], buckets: int | None, key: int, joint: bytes) -> object:
-    if buckets is None:
-        return joint.join(v if isinstance(v, bytes) else str(v).encode() for v in choice)
-    found = key
-    for value in choice:
-        number = farm(value) if isinstance(value, bytes) else int(value) & _WORD  # type: ignore[call-overload]
-        found = joined_fingerprints(found, number)
-    return found % buckets if buckets else found % (_WORD >> 1)
+def _rows(column: Column) -> list[list[bytes]]:
+    """Return the texts of each row; integers are written as such."""
+    values, sizes = column
+    flat = [x if isinstance(x, bytes) else b"%d" % x for x in np.asarray(values).ravel().tolist()]
+    ends = [0, *np.cumsum(sizes).tolist()]
+    return [flat[a:b] for a, b in itertools.pairwise(ends)]
+
+
+def _hashed(columns: Sequence[Column], buckets: int, key: int) -> Sequence[Array]:
+    """Return the buckets of the choices of all rows, and how many each row has."""
+    if not columns:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    sizes = np.array([size for _, size in columns], np.int64)
+    begins = (sizes.cumsum() - sizes.ravel()).reshape(sizes.shape)
+    words = np.concatenate([_words(values) for values, _ in columns])
+    lengths = np.multiply.reduce(sizes, axis=0)
+    made = np.empty(int(lengths.sum()), np.uint64)
+    if len(made):
+        height = len(lengths)
+        _cross_all(words, begins, sizes, height, key & _WORD, buckets or _WORD >> 1, made)
+    return made.view(np.int64), lengths
+
+
+def _words(values: Text | Array) -> Array:
+    """Return the fingerprint of each text, or the integers."""
+    if values.dtype != object:
+        return np.asarray(values, np.int64).ravel().view(np.uint64)
+    row = made_text(values).row
+    return hashes(farms, row.every, row.sizes, 0)
 
 
 def _as_sparse(found: Sequence[TfTensor]) -> SparseTensor:

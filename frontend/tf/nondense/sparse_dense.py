@@ -143,8 +143,8 @@ def from_dense(tensor: object, name: str | None = None) -> SparseTensor:
 
         if are_here([x]):
             there, at = compute(x._array)
-            values, sizes = x._array.reshape(-1).take(at), np.array(x._array.shape, np.int64)
-            return SparseTensor.of_parts(wrap(there), wrap(values), wrap(sizes))
+            some, sizes = x._array.reshape(-1).take(at), np.array(x._array.shape, np.int64)
+            return SparseTensor.of_parts(wrap(there), wrap(some), wrap(sizes))
         specs = [unknown(rows.i64, None, rank), unknown(rows.i64, None)]
         places, flat = host("DenseToSparse", compute, [x], specs, name=name)
         values = taken(reshape(x, [-1]), flat)
