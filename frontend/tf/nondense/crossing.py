@@ -271,7 +271,14 @@ def cross(
     if not isinstance(given, str | bytes):
         raise InvalidArgumentError(f"a separator is a text that is known, found {given!r}")
     joint = given.encode() if isinstance(given, str) else given
-    return _as_sparse(crossed_rows(SPARSE, inputs, None, 0, joint, name))
+    return _as_sparse(crossed_rows(SPARSE, _sparse_first(inputs), None, 0, joint, name))
+
+
+def _sparse_first(inputs: Sequence[object]) -> Sequence[object]:
+    """Return features in the order of their values in a cross: those of sparse ones come first."""
+    if not isinstance(inputs, list | tuple):
+        raise TypeError("Inputs must be a list")
+    return sorted(inputs, key=lambda x: not isinstance(x, SparseTensor | SparseTensorValue))
 
 
 def cross_hashed(
@@ -280,4 +287,4 @@ def cross_hashed(
 ) -> SparseTensor:  # fmt: skip
     """Return the numbers of the buckets that the crosses of features fall into."""
     key = HASH_KEY if hash_key is None else hash_key
-    return _as_sparse(crossed_rows(SPARSE, inputs, int(num_buckets), key, b"", name))
+    return _as_sparse(crossed_rows(SPARSE, _sparse_first(inputs), int(num_buckets), key, b"", name))

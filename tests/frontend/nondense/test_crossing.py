@@ -50,3 +50,10 @@ def test_a_value_that_is_in_no_row_is_refused(row):
 def test_a_count_of_buckets_below_zero_is_refused():
     with pytest.raises(tf.errors.InvalidArgumentError, match="num_buckets is -3"):
         tf.sparse.cross_hashed([TEXTS], -3)
+
+
+def test_values_of_sparse_features_come_first():
+    one = sparse([(0, 0, b"k"), (2, 0, b"m")])
+    made = tf.sparse.cross([TEXTS, one])
+    assert made.values.numpy().tolist() == [b"k_X_a", b"k_X_bc", b"m_X_q", b"m_X_w"]
+    assert tf.sparse.cross_hashed([NUMBERS[:, :1], one], 100).values.numpy().tolist() == [29, 46]
