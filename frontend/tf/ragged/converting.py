@@ -8,23 +8,24 @@ from typing import cast
 
 import numpy as np
 
-from ....codegen.serial.function import I64s, serial
+from ....codegen.serial.function import I64s, U32s, serial
 from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ...data.stored import Compute, StoredStep, stored
 from ...values.dtypes import DTypeLike
 from ...values.texts import TEXT, Text, behind_each_other, made_text
-from ..core.bridge import TfTensor, row_of
+from ..core.bridge import TfTensor, row_of, wrap
 from ..core.host_ops import host, unknown
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import convert, static
+from ..nondense.sparse_at_once import are_here
 from ..nondense.sparse_tensor import SparseTensor
 from ..ops import array_ops as a
 from ..ops import math_ops as m
 from ..ops.gathering import gather
 from .partition import RowPartition, computed
 from .planning import rows_read, with_levels
-from .rows import Rows
+from .rows import Rows, indices_of
 from .tensor import OPERATIONS, Ragged, RaggedTensor, same_graph
 
 
@@ -116,6 +117,9 @@ def to_tensor(
     with same_graph(*x.components(), default_value, shape):
         default = _default(x, default_value)
         wanted, dynamic = _wanted(x, shape)
+        filled = None if dynamic is not None else _filled(x, default, wanted)
+        if filled is not None:
+            return filled
         levels = x.ragged_rank
         given = read_of(x)
 
@@ -130,8 +134,7 @@ def to_tensor(
         if is_text:
             texts = unknown(TEXT, *known)
             every = [*given, *more, flat, default]
-            (filled,) = host("RaggedToTensor", compute, every, [texts], reads_text=True, name=name)
-            return filled
+            return host("RaggedToTensor", compute, every, [texts], reads_text=True, name=name)[0]
         spec = unknown(kinds.i64, *known)
         places = computed("RaggedToTensor", compute, [*given, *more], [spec], name)[0]
         inner = flat.shape._dims
@@ -140,6 +143,46 @@ def to_tensor(
         if inner is not None:
             made.set_shape([*known, *inner[1:]])
         return made
+
+
+LONG = 1 << 12
+"""So many elements are written to their places at once, instead of finding the places first."""
+
+
+def _filled(x: RaggedTensor, default: TfTensor, wanted: Sequence[int | None]) -> TfTensor | None:
+    """Return many words in rows filled up at once; None: they are filled up by places."""
+    flat, splits = x.values, x.row_splits
+    if isinstance(flat, RaggedTensor) or not are_here([flat, splits, default]):
+        return None
+    array = flat._array
+    if array.ndim != 1 or len(array) < LONG or array.dtype.itemsize != 4:
+        return None
+    ends = splits._array.astype(np.int64, copy=False)
+    most = int(np.diff(ends).max(initial=0))
+    height, width = (
+        n if w is None or w < 0 else w for n, w in zip((len(ends) - 1, most), wanted, strict=True)
+    )
+    made = np.empty((height, width), array.dtype)
+    words, rest = np.ascontiguousarray(array).view(np.uint32), default._array.reshape(1)
+    _fill_rows(ends, words, rest.view(np.uint32), height, width, made.view(np.uint32))
+    return wrap(made)
+
+
+@serial
+def _fill_rows(
+    splits: I64s, words: U32s, rest: U32s, height: int, width: int, made: U32s
+) -> int:  # fmt: skip
+    """Write rows of words, cut or filled up to a width; rows that are missing are filled up."""
+    for row in range(height):
+        begin, size, at = 0, 0, row * width
+        if row < len(splits) - 1:
+            begin = splits[row]
+            size = min(splits[row + 1] - begin, width)
+        for k in range(size):
+            made[at + k] = words[begin + k]
+        for k in range(size, width):
+            made[at + k] = rest[0]
+    return height
 
 
 def _default(x: RaggedTensor, value: object) -> TfTensor:
@@ -190,8 +233,10 @@ def to_sparse(x: RaggedTensor, name: str | None = None) -> SparseTensor:
 
         def compute(*arrays: Array) -> Sequence[Array]:
             inner = [int(n) for n in arrays[0][1:]]
-            rows = rows_read(arrays, levels)
+            rows = rows_read(arrays, levels, is_still=not inner)
             ends = [*rows.extents(), *inner]
+            if not inner:
+                return indices_of(rows.splits), np.array(ends, np.int64)
             made = np.empty((len(rows.places), math.prod(inner), len(ends)), np.int64)
             behind = np.indices(inner).reshape(len(inner), math.prod(inner))
             made[..., levels + 1 :] = behind.T

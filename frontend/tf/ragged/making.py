@@ -28,7 +28,7 @@ from ..ops.gathering import gather
 from .moving import expand_dims
 from .partition import RowPartition, agreed, computed, whole_numbers
 from .planning import assembled, levels_of, planned, with_levels
-from .rows import Rows, ranges, splits_of
+from .rows import Rows, ranges, splits_of, steps_up
 from .tensor import (
     Ragged,
     RaggedPile,
@@ -418,6 +418,9 @@ def range_(
                 raise InvalidArgumentError("Requires delta != 0")
             span = (limit.astype(np.float64) - start) / delta
             counts = np.maximum(np.ceil(span), 0).astype(np.int64)
+            if row.kind == "i":
+                wide = [np.ascontiguousarray(x, np.int64) for x in (start, delta)]
+                return splits_of(counts).astype(kind.numpy), steps_up(*wide, counts, number)
             offsets = ranges(np.zeros(len(counts), np.int64), counts)
             made = np.repeat(start, counts) + offsets.astype(number) * np.repeat(delta, counts)
             return splits_of(counts).astype(kind.numpy), made.astype(number)

@@ -17,7 +17,7 @@ from ..ops import array_ops as a
 from .converting import axis_of
 from .partition import computed
 from .planning import assembled, levels_of, planned, splits_type, with_levels
-from .rows import Rows, expanded, joined, kept, reversed_along
+from .rows import Rows, expanded, joined, joined_splits, kept, reversed_along
 from .tensor import Ragged, RaggedTensor, ragged_or_tensor, same_graph
 
 
@@ -69,14 +69,15 @@ def _joined(every: Sequence[Ragged], at: int) -> Ragged:
         return _joined_inside([with_levels(x, deep) for x in every], at, deep)
 
     def plan(*rows: Rows) -> Rows:
-        return joined(rows, at)
+        return joined(rows, at) if at else Rows(joined_splits(rows), rows[0].places)
 
     counts = [x.shape._dims[0] if x.shape._dims else None for x in every]
     nrows = counts[0] if at else None
     if at == 0 and None not in counts:
         nrows = sum(n for n in counts if n is not None)
     lengths = _joined_lengths(every, at, levels)
-    return planned("RaggedConcat", every, plan, levels, read=levels, nrows=nrows, lengths=lengths)
+    return planned("RaggedConcat", every, plan, levels, read=levels, nrows=nrows, lengths=lengths,
+                   is_still=not at)  # fmt: skip
 
 
 def _joined_lengths(every: Sequence[Ragged], at: int, levels: int) -> list[int | None]:
@@ -187,7 +188,8 @@ def expand_dims(input: Ragged, axis: object, name: str | None = None) -> Ragged:
         lengths = [*known[:at], 1, *known[at : levels + 1]][1:]
         lengths = lengths if at else [known[0], *known[1 : levels + 1]]
         nrows = known[0] if at else 1
-        return planned("RaggedExpandDims", [x], plan, levels + 1, nrows=nrows, lengths=lengths)
+        return planned("RaggedExpandDims", [x], plan, levels + 1, nrows=nrows, lengths=lengths,
+                       is_still=True)  # fmt: skip
 
 
 @handles(RaggedTensor, a.squeeze)

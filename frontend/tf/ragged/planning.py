@@ -71,13 +71,17 @@ def operand(x: Ragged, levels: int) -> tuple[TfTensor, list[TfTensor]]:
     return flat, [sizes, *(x.nested_row_splits if isinstance(x, RaggedTensor) else ())]
 
 
-def rows_read(arrays: Sequence[Array], levels: int) -> Rows:
-    """Return the rows of an operand that the host has read."""
+def rows_read(arrays: Sequence[Array], levels: int, *, is_still: bool = False) -> Rows:
+    """Return the rows of an operand that the host has read; if nothing moves, without its places.
+
+    Then only how many there are is to be seen.
+    """
     sizes, splits = arrays[0], arrays[1:]
     extra = levels - len(splits)
     dims = [int(n) for n in sizes[: extra + 1]]
     count = math.prod(dims)
-    inner = uniform(dims, np.arange(count, dtype=np.int64))
+    places = np.broadcast_to(np.int64(0), count) if is_still else np.arange(count, dtype=np.int64)
+    inner = uniform(dims, places)
     return inner.over([s.astype(np.int64, copy=False) for s in splits])
 
 
@@ -93,11 +97,13 @@ def planned(
     nrows: int | None = None,
     default: TfTensor | None = None,
     name: str | None = None,
+    is_still: bool = False,
 ) -> Ragged:
     """Return what a plan makes of the rows of values: a result with so many levels.
 
     `read` says how many levels each operand has for the plan, those of the first if nothing is
-    said. `default` is the element for places that are -1.
+    said. `default` is the element for places that are -1. Of a plan that `is_still`, the rows are
+    others and hold what there was, operand by operand: only its splits are asked for.
     """
     with same_graph(*operands, *more):
         depths = _depths(operands, read)
@@ -111,12 +117,14 @@ def planned(
         def compute(*arrays: Array) -> Sequence[Array]:
             found, at, shift = [], 0, 0
             for count, depth in zip(counts, depths, strict=True):
-                each = rows_read(arrays[at : at + count], depth)
-                found.append(each.shifted(shift) if shift else each)
+                each = rows_read(arrays[at : at + count], depth, is_still=is_still)
+                found.append(each.shifted(shift) if shift and not is_still else each)
                 shift += len(each.places)
                 at += count
             made = plan(*found, *arrays[at:])
             assert len(made.splits) == levels, f"{type_} makes {len(made.splits)} levels"
+            if is_still:
+                return [x.astype(number, copy=False) for x in made.splits]
             places = made.places
             if default is not None:
                 places = np.where(places < 0, shift, places)
@@ -131,9 +139,14 @@ def planned(
         size = nrows if not levels else None
 
         def specs(_: object) -> Sequence[TensorSpec]:
-            return [unknown(kinds.i64, size), *(unknown(kind, n) for n in counted)]
+            cut = [unknown(kind, n) for n in counted]
+            return cut if is_still else [unknown(kinds.i64, size), *cut]
 
-        places, *splits = computed(type_, compute, [*given, *more], specs, name)
+        made = computed(type_, compute, [*given, *more], specs, name)
+        if is_still:
+            whole = flats[0] if len(flats) == 1 else a.concat(flats, 0)
+            return assembled(whole, made, lengths)
+        places, *splits = made
         if default is not None:
             flats.append(a.expand_dims(default, 0))
         whole = flats[0] if len(flats) == 1 else a.concat(flats, 0)

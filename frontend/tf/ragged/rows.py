@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....codegen.serial.function import I64s, serial
+from ....codegen.serial.function import I32s, I64s, serial
 from ....ir.op import Array
 from ...values.run_errors import InvalidArgumentError
 
@@ -36,6 +36,41 @@ def ranges(starts: Array, counts: Array) -> Array:
     made = np.empty(int(counts.sum()), np.int64)
     _count_up(np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(counts, np.int64), made)
     return made
+
+
+def steps_up(starts: Array, steps: Array, counts: Array, dtype: np.dtype[np.generic]) -> Array:
+    """Return integers that go from each start by steps of a length, one row behind the other.
+
+    >>> steps_up(*map(np.array, ([5, 0], [-1, 2], [2, 3])), np.dtype(np.int32)).tolist()
+    [5, 4, 0, 2, 4]
+    """
+    made = np.empty(int(counts.sum()), dtype)
+    (_step_up if made.itemsize == 8 else _step_up_words)(starts, steps, counts, made)
+    return made
+
+
+@serial
+def _step_up(starts: I64s, steps: I64s, counts: I64s, made: I64s) -> int:
+    at = 0
+    for row in range(len(counts)):
+        x = starts[row]
+        for i in range(counts[row]):
+            made[at + i] = x
+            x += steps[row]
+        at += counts[row]
+    return at
+
+
+@serial
+def _step_up_words(starts: I64s, steps: I64s, counts: I64s, made: I32s) -> int:
+    at = 0
+    for row in range(len(counts)):
+        x = starts[row]
+        for i in range(counts[row]):
+            made[at + i] = x
+            x += steps[row]
+        at += counts[row]
+    return at
 
 
 @serial
@@ -67,6 +102,33 @@ def _lay(places: I64s, splits: I64s, order: I64s, made: I64s) -> int:
         for place in range(splits[order[i]], splits[order[i] + 1]):
             made[at] = places[place]
             at += 1
+    return at
+
+
+def indices_of(splits: Sequence[Array]) -> Array:
+    """Return where each thing stands that rows hold: the number of its row, and its place in it.
+
+    >>> indices_of([np.array([0, 2, 2, 3])]).tolist()
+    [[0, 0], [0, 1], [2, 0]]
+    """
+    made = np.arange(len(splits[0]) - 1)[:, None]
+    for each in splits:
+        outer, width = made, made.shape[1]
+        made = np.empty((int(each[-1]), width + 1), np.int64)
+        _deepen(outer, width, np.ascontiguousarray(each, np.int64), made)
+    return made
+
+
+@serial
+def _deepen(outer: I64s, width: int, splits: I64s, made: I64s) -> int:
+    """Write the indices of what rows hold behind those of the rows."""
+    at = 0
+    for row in range(len(splits) - 1):
+        for place in range(splits[row + 1] - splits[row]):
+            for k in range(width):
+                made[at + k] = outer[row * width + k]
+            made[at + width] = place
+            at += width + 1
     return at
 
 
@@ -152,16 +214,19 @@ def uniform(dims: Sequence[int], places: Array) -> Rows:
     return Rows(tuple(splits), places)
 
 
+def joined_splits(every: Sequence[Rows]) -> tuple[Array, ...]:
+    """Return the splits of rows one behind the other."""
+    return tuple(
+        splits_of(np.concatenate([np.diff(x.splits[i]) for x in every]))
+        for i in range(len(every[0].splits))
+    )
+
+
 def joined(every: Sequence[Rows], axis: int) -> Rows:
     """Return rows one behind the other along an axis; outer axes agree."""
     first = every[0]
     if axis == 0:
-        places = np.concatenate([x.places for x in every])
-        splits = tuple(
-            splits_of(np.concatenate([np.diff(x.splits[i]) for x in every]))
-            for i in range(len(first.splits))
-        )
-        return Rows(splits, places)
+        return Rows(joined_splits(every), np.concatenate([x.places for x in every]))
     if any(len(x) != len(first) for x in every):
         raise InvalidArgumentError(
             f"Input tensors have incompatible shapes: {[len(x) for x in every]} rows are joined"
