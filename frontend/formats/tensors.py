@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, lru_cache
 from math import prod
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from ...ir.op import Array
 from ...ir.types import dtypes as rows
@@ -32,12 +34,14 @@ MOST = 1 << 36
 """A message that claims more elements is damaged."""
 
 
+@cache
 def numpy_types() -> dict[int, np.dtype[np.generic]]:
     """Return numpy's types by the numbers."""
     made = {NUMBERS[str(row)]: row.numpy for row in rows.DTYPES.values() if str(row) in NUMBERS}
     return {**made, 7: np.dtype(object)}
 
 
+@cache
 def number_of(dtype: np.dtype[np.generic]) -> int:
     """Return the number of an element type of numpy's, or raise `InvalidArgumentError`."""
     for number, known in numpy_types().items():
@@ -56,6 +60,89 @@ def to_message(array: Array) -> TensorProto:
     else:
         made.tensor_content = np.asarray(array, order="C").tobytes()
     return made
+
+
+CONTENT = b"\x22"
+"""What stands before the bytes of elements in a message: the field's number and kind."""
+SHAPE, NUMBER = 0x12, 0x08
+"""What stands before a shape, and before the number of an element type."""
+
+
+def to_bytes(array: Array) -> bytes:
+    """Return an array as the bytes of a message; its elements are copied once."""
+    if array.dtype.kind == "O":
+        made: bytes = to_message(array).SerializeToString()
+        return made
+    elements = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return b"".join((head(array.dtype, array.shape), elements.data))
+
+
+@lru_cache(1 << 12)
+def head(dtype: np.dtype[np.generic], shape: tuple[int, ...]) -> bytes:
+    """Return what stands before the elements in a message: all of it, where there are none."""
+    made = TensorProto(dtype=number_of(dtype))
+    for extent in shape:
+        made.tensor_shape.dim.add(size=extent)
+    start: bytes = made.SerializeToString()
+    size = prod(shape) * dtype.itemsize
+    return start + CONTENT + _written(size) if size else start
+
+
+def _written(number: int) -> bytes:
+    """Return a number as messages have it: seven bits a byte, the lowest first.
+
+    >>> _written(300).hex()
+    'ac02'
+    """
+    made = bytearray()
+    while number > 127:
+        made.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*made, number])
+
+
+def from_bytes(data: bytes) -> Array | None:
+    """Return the array of a message in the form that `to_bytes` writes; None: it has another one.
+
+    >>> from_bytes(to_bytes(np.array([[1.5, 2]]))), from_bytes(b"")
+    (array([[1.5, 2. ]]), None)
+    """
+    if len(data) < SHORTEST or data[0] != NUMBER or data[1] > 127:
+        return None
+    end = 2
+    if data[2] == SHAPE:
+        end = 4 + data[3]
+        if data[3] > 127 or len(data) <= end + 1:
+            return None
+    if data[end] != CONTENT[0]:
+        return None
+    form = _form(data[:end])
+    if form is None:
+        return None
+    dtype, shape = form
+    start = head(dtype, shape)
+    count = prod(shape)
+    if not data.startswith(start) or len(data) != len(start) + count * dtype.itemsize:
+        return None
+    return np.frombuffer(data, dtype, count, len(start)).reshape(shape).copy()
+
+
+SHORTEST = 4
+"""A message with elements has so many bytes at least."""
+
+
+@lru_cache(1 << 12)
+def _form(start: bytes) -> tuple[np.dtype[np.generic], tuple[int, ...]] | None:
+    """Return the element type and the shape that a message begins with; None: they are no such."""
+    try:
+        message = TensorProto.FromString(start)
+    except DecodeError:
+        return None
+    dtype = numpy_types().get(message.dtype)
+    shape = tuple(dim.size for dim in message.tensor_shape.dim)
+    if dtype is None or dtype.kind == "O" or min(shape, default=1) < 1 or prod(shape) > MOST:
+        return None
+    return dtype, shape
 
 
 def from_message(message: TensorProto) -> Array:

@@ -11,14 +11,14 @@ from itertools import pairwise
 from typing import Any, SupportsInt, TypeAlias
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
 from ...dims.unknown import unknown_dim
-from ...formats.examples import parsed_as
 from ...formats.messages import TensorProto
-from ...formats.tensors import from_message, to_message
+from ...formats.tensors import from_bytes, from_message, to_bytes
 from ...graph.graph import spec_with_unknowns
 from ...values import decimals
 from ...values.arrays import as_listed
@@ -408,7 +408,7 @@ def serialize_tensor(tensor: object, name: str | None = None) -> TfTensor:
     """Return a tensor as bytes, which `parse_tensor` reads."""
 
     def compute(array: Array) -> Sequence[Array]:
-        return (text(to_message(array).SerializeToString()),)
+        return (text(to_bytes(array)),)
 
     return host("SerializeTensor", compute, [convert(tensor)], [SCALAR_TEXT], name=name)[0]
 
@@ -425,9 +425,9 @@ def parse_tensor(
             raise InvalidArgumentError(
                 f"Expected `serialized` to be a scalar, got shape: {as_listed(data.shape)}"
             )
-        coded = base64.b64encode(data.item()).decode()
-        fault = f"Could not parse `serialized` as TensorProto, base64: {coded}"
-        found = from_message(parsed_as(TensorProto, data.item(), fault))
+        found = from_bytes(data.item())
+        if found is None:
+            found = _parsed(data.item())
         if found.dtype != row.numpy:
             raise InvalidArgumentError(
                 f"Type mismatch between parsed tensor ({found.dtype}) and dtype "
@@ -437,6 +437,16 @@ def parse_tensor(
 
     given = [convert(serialized, "string")]
     return host("ParseTensor", compute, given, [spec_with_unknowns(row, None)], name=name)[0]
+
+
+def _parsed(data: Data) -> Array:
+    """Return the array of a message, or raise."""
+    try:
+        return from_message(TensorProto.FromString(data))
+    except DecodeError:
+        coded = base64.b64encode(data).decode()
+        fault = f"Could not parse `serialized` as TensorProto, base64: {coded}"
+        raise InvalidArgumentError(fault) from None
 
 
 __all__ = ["decode_csv", "decode_raw", "parse_tensor", "rows", "serialize_tensor"]

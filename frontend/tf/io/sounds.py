@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import wave
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -48,13 +49,18 @@ def decode_wav(
             found = np.pad(found[:desired_samples], ((0, missing), (0, 0)))
         return [found.astype(np.float32) / np.float32(32768), np.array(rate, np.int32)]
 
-    dims = [None if d < 0 else d for d in (desired_samples, desired_channels)]
-    specs = [unknown(rows.f32, *dims), TensorSpec(rows.i32, ())]
+    def specs(_: object) -> Sequence[TensorSpec]:
+        dims = [None if d < 0 else d for d in (desired_samples, desired_channels)]
+        return [unknown(rows.f32, *dims), TensorSpec(rows.i32, ())]
+
     return DecodeWav(*host("DecodeWav", read, [convert(contents, "string")], specs, name=name))
 
 
 def _read(data: bytes) -> tuple[Array, int]:
     """Return the numbers of a file, and how many are of a second."""
+    plain = _plain(data)
+    if plain is not None:
+        return plain
     try:
         with wave.open(io.BytesIO(data)) as file:
             if file.getsampwidth() != BYTES:
@@ -64,6 +70,26 @@ def _read(data: bytes) -> tuple[Array, int]:
             return found.reshape(-1, file.getnchannels()), file.getframerate()
     except (wave.Error, EOFError) as error:
         raise InvalidArgumentError(f"Header mismatch: this is no WAV file: {error}") from None
+
+
+HEAD = struct.Struct("<4sI4s4sIHHIIHH4sI")
+"""The head of most files: sizes, a chunk of 16 bytes about the samples, and no others but them."""
+
+
+def _plain(data: bytes) -> tuple[Array, int] | None:
+    """Return the same of a file with the head that most have; None: it has another one."""
+    if len(data) < HEAD.size:
+        return None
+    riff, size, kind, about, width, form, channels, rate, _, frame, bits, chunk, count = (
+        HEAD.unpack_from(data)
+    )
+    names = (riff, kind, about, chunk) == (b"RIFF", b"WAVE", b"fmt ", b"data")
+    whole = size == len(data) - 8 and count == len(data) - HEAD.size
+    if not (names and whole and (width, form, bits) == (16, 1, 8 * BYTES) and channels):
+        return None
+    if frame != BYTES * channels or count % frame:
+        return None
+    return np.frombuffer(data, "<i2", offset=HEAD.size).reshape(-1, channels), rate
 
 
 def encode_wav(audio: object, sample_rate: object, name: str | None = None) -> TfTensor:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
+from ....ir.types.tensor import TensorSpec
 from ...formats.examples import parsed_as
 from ...formats.messages import TensorProto
-from ...formats.tensors import from_message, to_message
+from ...formats.tensors import from_bytes, from_message, head, to_bytes
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from ...values.texts import TEXT
@@ -19,13 +21,14 @@ from ..core.bridge import TfTensor, row_of
 from ..core.element_types import as_dtype
 from ..core.host_ops import host, unknown
 from ..core.values import InGraph, convert, graph_of
+from .row_loops import order_of
 from .sparse_tensor import SparseTensor, sparse_of
 
 
 def _texts(*parts: Array) -> Array:
     """Return the messages of arrays."""
     made = np.empty(len(parts), object)
-    made[:] = [to_message(part).SerializeToString() for part in parts]
+    made[:] = [to_bytes(part) for part in parts]
     return made
 
 
@@ -54,13 +57,25 @@ def _parts_of_rows(indices: Array, values: Array, extents: Array) -> Sequence[Ar
 def _slices(indices: Array, values: Array, extents: Array) -> Sequence[Array]:
     """Return each slice along the first axis, which may be a single element, as three texts."""
     made = np.empty((int(extents[0]), 3), object)
-    first = indices[:, 0]
-    order = first.argsort(kind="stable")
-    ends = np.searchsorted(first[order], np.arange(len(made) + 1))
-    for row in range(len(made)):
-        here = order[ends[row] : ends[row + 1]]
-        made[row] = _texts(indices[here][:, 1:], values[here], extents[1:])
+    order = order_of(indices[:, :1])
+    if order is not None:
+        indices, values = indices.take(order, axis=0), values.take(order)
+    ends = np.searchsorted(indices[:, 0], np.arange(len(made) + 1)).tolist()
+    made[:, 0] = _parts(np.ascontiguousarray(indices[:, 1:]), ends)
+    made[:, 1] = _parts(values, ends)
+    made[:, 2] = to_bytes(extents[1:])
     return (made,)
+
+
+def _parts(array: Array, ends: Sequence[int]) -> list[bytes]:
+    """Return the messages of the parts between some ends, of which all have heads of their own."""
+    width = array[:1].nbytes
+    if array.dtype == object or not width:
+        return [to_bytes(array[a:b]) for a, b in pairwise(ends)]
+    every, inner = array.tobytes(), array.shape[1:]
+    return [
+        head(array.dtype, (b - a, *inner)) + every[a * width : b * width] for a, b in pairwise(ends)
+    ]
 
 
 def serialize_many_sparse(
@@ -69,10 +84,14 @@ def serialize_many_sparse(
     """Return each slice along the first axis of a sparse tensor as three texts."""
     _refuse_variants(out_type)
     given = sparse_of(sp_input)
-    with InGraph(graph_of(given.components())):
+
+    def specs(_: object) -> Sequence[TensorSpec]:
         count = given.shape.as_list()[0] if given.shape.rank else None
-        return host("SerializeManySparse", _parts_of_rows, given.components(),
-                    [unknown(TEXT, count, 3)], name=name)[0]  # fmt: skip
+        return [unknown(TEXT, count, 3)]
+
+    parts = given.components()
+    with InGraph(graph_of(parts)):
+        return host("SerializeManySparse", _parts_of_rows, parts, specs, name=name)[0]
 
 
 def queued(sparse: SparseTensor, *, many: bool) -> TfTensor:
@@ -90,7 +109,10 @@ def _name(values: Array) -> str:
 def _read(texts: Array, row: DType, number: int) -> list[Array]:
     """Return places, elements and sizes of three texts, which have to fit together."""
     fault = "Could not parse serialized proto"
-    made = [from_message(parsed_as(TensorProto, text, fault)) for text in texts.tolist()]
+    made = []
+    for text in texts.tolist():
+        found = from_bytes(text)
+        made.append(from_message(parsed_as(TensorProto, text, fault)) if found is None else found)
     indices, values, extents = made
     if indices.dtype != np.int64 or extents.dtype != np.int64:
         raise InvalidArgumentError("places and sizes of a sparse tensor have to be of int64")

@@ -419,8 +419,8 @@ def range_(
             span = (limit.astype(np.float64) - start) / delta
             counts = np.maximum(np.ceil(span), 0).astype(np.int64)
             if row.kind == "i":
-                wide = [np.ascontiguousarray(x, np.int64) for x in (start, delta)]
-                return splits_of(counts).astype(kind.numpy), steps_up(*wide, counts, number)
+                begin, step = (np.ascontiguousarray(x, np.int64) for x in (start, delta))
+                return splits_of(counts).astype(kind.numpy), steps_up(begin, step, counts, number)
             offsets = ranges(np.zeros(len(counts), np.int64), counts)
             made = np.repeat(start, counts) + offsets.astype(number) * np.repeat(delta, counts)
             return splits_of(counts).astype(kind.numpy), made.astype(number)
