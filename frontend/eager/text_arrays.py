@@ -144,6 +144,27 @@ def on_text(
         raise TypeError(f"{op.name}: there is no such operation on text") from error
 
 
+def joined_texts(values: Sequence[object], axis: int) -> Text | None:
+    """Return texts one behind the other along an axis; None: some are none, or do not fit."""
+    given = [x for x in values if isinstance(x, Text)]
+    if len(given) < len(values) or not given:
+        return None
+    rank = len(given[0].dims)
+    if not -rank <= axis < rank:
+        return None
+    at = axis % rank
+    around = [(x.dims[:at], x.dims[at + 1 :]) for x in given]
+    if around.count(around[0]) < len(around):
+        return None
+    if not any(x.is_long for x in given):
+        return Text(np.concatenate([x.array for x in given], at))
+    if math.prod(given[0].dims[:at]) != 1:
+        return None
+    count = sum(x.dims[at] for x in given)
+    before, behind = around[0]
+    return Text(behind_each_other([x.row for x in given]), (*before, count, *behind))
+
+
 def puts(op: type[Op], attributes: Mapping[str, object]) -> bool:
     """Say whether an operation puts elements in the place of others, and computes none."""
     return op is ScatterNd and attributes.get("reduction") == "none"

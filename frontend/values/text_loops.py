@@ -46,6 +46,26 @@ def lay_all(source: U8s, begins: I64s, sizes: I64s, target: U8s) -> int:
 
 
 @serial
+def strip(every: U8s, begins: I64s, sizes: I64s) -> int:
+    """Leave the white space at both ends of texts out; return how many bytes are left."""
+    at, left = 0, 0
+    for i in range(len(sizes)):
+        begin, end = at, at + sizes[i]
+        at = end
+        while begin < end and _is_white(every, begin):
+            begin += 1
+        while begin < end and _is_white(every, end - 1):
+            end -= 1
+        begins[i], sizes[i] = begin, end - begin
+        left += end - begin
+    return left
+
+
+def _is_white(every: U8s, at: int) -> bool:
+    return every[at] == 32 or (every[at] >= 9 and every[at] <= 13)
+
+
+@serial
 def lay_chosen(
     source: U8s, begins: I64s, sizes: I64s, order: I64s, widths: I64s, target: U8s
 ) -> int:

@@ -29,6 +29,7 @@ from .text_loops import (
     lay_groups,
     lay_runs,
     replace,
+    strip,
 )
 
 TEXT = DType("string", np.dtype(object), bool_.element, "s", 15)
@@ -106,16 +107,10 @@ class Texts:
 
     def stripped(self) -> Texts:
         """Return the texts without the white space at both ends."""
-        if not self.is_white.any():
-            return self
-        begins, ends = self.begins.copy(), self.ends.copy()
-        for at, step, before in ((begins, 1, 0), (ends, -1, 1)):
-            left = np.flatnonzero(begins < ends)
-            while len(left):
-                left = left[self.is_white[at[left] - before]]
-                at[left] += step
-                left = left[begins[left] < ends[left]]
-        return self.parts(begins, ends - begins)
+        begins, sizes = np.empty(len(self), np.int64), np.array(self.sizes, np.int64)
+        every = np.ascontiguousarray(self.every)
+        left = strip(every, begins, sizes)
+        return self if left == len(every) else self.parts(begins, sizes)
 
     def grouped(self, count: int, sign: bytes) -> Texts:
         """Return each so many texts as one, with a sign between them."""

@@ -75,7 +75,9 @@ def _direct(name: str) -> dict[np.dtype[Any], Kernel]:
     op = REGISTRY.get(f"gv.{renamed.get(name, name)}")
     if op is None or name not in DIRECT:
         return {}
-    return {t: function for t, function in kernels_of(op).items() if t.kind in DIRECT[name]}
+    of_numbers = {t: f for t, f in kernels_of(op).items() if t.kind in DIRECT[name]}
+    of_texts = getattr(np, name, None) if name in ("equal", "not_equal") else None
+    return {**of_numbers, TEXT.numpy: of_texts} if of_texts is not None else of_numbers
 
 
 def _operator(name: str, *, turned: bool = False) -> Callable[[Common, object], TfTensor]:
@@ -107,7 +109,8 @@ def _method(
                 b = np.array(other, a.dtype) if abs(other) <= SMALL else None  # type: ignore[arg-type]
             if kernel is not None and b is not None:
                 try:
-                    return EagerTensor(kernel(b, a) if turned else kernel(a, b))
+                    made = kernel(b, a) if turned else kernel(a, b)
+                    return EagerTensor(made if made.__class__ is np.ndarray else np.asarray(made))
                 except ValueError:
                     pass  # the shapes do not broadcast: below it is said with their names
         return functions[name](other, self) if turned else functions[name](self, other)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ....ir.types import dtypes as rows
-from ....ir.types.dims import Dim
+from ....ir.types.dims import Dim, product
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...dims.unknown import unknown_dim
@@ -30,6 +30,15 @@ def made(dtype: DType, dims: Dims) -> TensorSpec:
     if dims is None:
         return TensorSpec(dtype, None)
     return TensorSpec(dtype, tuple(unknown_dim() if d is None else d for d in dims))
+
+
+def all_but_one_known(dims: list[Dim], size: int) -> list[Dim]:
+    """Return a wanted shape in which the one size that is not known follows from the others."""
+    known = product([d for d in dims if isinstance(d, int)])
+    is_one = sum(not isinstance(d, int) for d in dims) == 1 and -1 not in dims
+    if not is_one or not known or size % known:
+        return dims
+    return [d if isinstance(d, int) else size // known for d in dims]
 
 
 def dims_of(spec: TensorSpec) -> list[Any] | None:

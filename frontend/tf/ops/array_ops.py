@@ -18,6 +18,7 @@ from ....ir.types.tensor import TensorSpec
 from ....ir.types.values import ANY
 from ...dims.unknown import unknown_dim
 from ...eager.remembered import remember_all, remembered
+from ...eager.text_arrays import joined_texts
 from ...graph.graph import GraphTensor, spec_with_unknowns
 from ...graph.inference import Abstract, is_unknown
 from ...values.arrays import as_listed
@@ -57,7 +58,7 @@ def reshape(m: Maker, tensor: object, shape: object) -> object:
     listed, size = ints(shape), spec.size
     dims = listed if isinstance(listed, list) else [listed]
     if is_unknown(tensor) and isinstance(size, int):
-        dims = _all_but_one_known(dims, size)
+        dims = shapes_of.all_but_one_known(dims, size)
     known = product([d for d in dims if d != -1])
     if dims.count(-1) > 1:
         raise TypeError("only one size of a shape may be -1")
@@ -85,15 +86,6 @@ def reshape(m: Maker, tensor: object, shape: object) -> object:
     return m.reshape(tensor, shape=tuple(full))
 
 
-def _all_but_one_known(dims: list[Dim], size: int) -> list[Dim]:
-    """Return a wanted shape in which the one size that is not known follows from the others."""
-    known = product([d for d in dims if isinstance(d, int)])
-    is_one = sum(not isinstance(d, int) for d in dims) == 1 and -1 not in dims
-    if not is_one or not known or size % known:
-        return dims
-    return [d if isinstance(d, int) else size // known for d in dims]
-
-
 @op("Transpose", "a", strict=False, label="transpose", shapes=shapes_of.transposed)
 def transpose(m: Maker, a: object, perm: object = None, conjugate: bool = False) -> object:
     """Exchange the axes; all of them backwards if no order is given."""
@@ -110,6 +102,9 @@ def transpose(m: Maker, a: object, perm: object = None, conjugate: bool = False)
 
 @rule("ConcatV2", label="concat", shapes=shapes_of.joined)
 def _concat(m: Maker, *xs: object, axis: int) -> object:
+    texts = joined_texts(xs, axis)
+    if texts is not None:
+        return texts
     if not spec_of_value(xs[0]).rank:
         raise TypeError("Can't concatenate scalars (use tf.stack instead)")
     at = axis_in(axis, spec_of_value(xs[0]).rank)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NoReturn
 
 import numpy as np
@@ -19,6 +20,7 @@ from ...eager.remembered import remember_all
 from ...graph.inference import Abstract
 from ...values import decimals
 from ...values.dtypes import DTypeLike
+from ...values.moving import objects
 from ...values.patterns import (
     ASCII,
     PatternError,
@@ -37,6 +39,18 @@ from ..core.bridge import TfTensor, row_of
 from ..core.calls import PUBLIC, op, perform, rule
 from ..core.shapes import TensorShape
 from ..core.values import InGraph, InvalidShapesError, convert, elements, graph_of, same, static
+
+
+def _decoded_at_once(function: Callable[[str], str], array: Array) -> Array | None:
+    """Return what a function makes of the decoded texts; None: a byte of 0 is in some."""
+    flat = array.ravel().tolist()
+    if not flat:
+        return None
+    every = b"\0".join(flat)
+    if every.count(0) != len(flat) - 1:
+        return None
+    made = encoded("\0".join([*map(function, decoded(every).split("\0"))])).split(b"\0")
+    return objects(made).reshape(array.shape) if len(made) == len(flat) else None
 
 
 def _texts(function: Callable[..., object], *arrays: object) -> Array:
@@ -319,19 +333,11 @@ def _rewritten(rewrite: bytes) -> list[bytes]:
     return parts
 
 
-Parts = Sequence[str | int]
+Parts = tuple[str | int, ...]
 """What is written for a match: texts, and groups by their numbers."""
 
 
-def _replacing(fitting: re.Pattern[str], parts: Parts, most: int) -> Callable[[bytes], bytes]:
-    """Return what replaces matches in bytes."""
-    if takes_some(fitting):
-        plain = _template(parts)
-        return lambda text: encoded(fitting.sub(plain, decoded(text), most))
-    replaced = _one_by_one(fitting, parts, most)
-    return lambda text: encoded(replaced(decoded(text)))
-
-
+@lru_cache
 def _replacing_text(fitting: re.Pattern[str], parts: Parts, most: int) -> Callable[[str], str]:
     """Return what replaces matches."""
     if takes_some(fitting):
@@ -340,11 +346,12 @@ def _replacing_text(fitting: re.Pattern[str], parts: Parts, most: int) -> Callab
     return _one_by_one(fitting, parts, most)
 
 
+@lru_cache
 def _new_parts(rewrite: bytes) -> Parts:
     """Return what is written for a match, by how it is given."""
     parts: list[str | int] = [decoded(part) for part in _rewritten(rewrite)]
     parts[1::2] = [int(part) if str(part).isdigit() else part for part in parts[1::2]]
-    return parts
+    return tuple(parts)
 
 
 def _template(parts: Parts) -> str:
@@ -389,7 +396,9 @@ def _regex_replace(
         found = _all_replaced(long[0].row, fitting, parts, most)
         if found is not None:
             return long[0].with_row(found)
-    return _texts(_replacing(fitting, parts, most), input)
+    one_by_one = _replacing_text(fitting, parts, most)
+    found = _decoded_at_once(one_by_one, elements(input))
+    return _texts(lambda x: encoded(one_by_one(decoded(x))), input) if found is None else found
 
 
 def _all_replaced(row: Texts, fitting: re.Pattern[str], parts: Parts, most: int) -> Texts | None:

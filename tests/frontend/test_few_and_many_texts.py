@@ -1,0 +1,116 @@
+"""Few texts and many, at once and in functions: joined, compared, stripped, replaced the same."""
+
+import base64
+import re
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+PIECES = [
+    b"",
+    b" ",
+    b"\t\n\x0b\x0c\r a b \r",
+    b"x",
+    b"Word 12",
+    b"\xff \xe2\x82",
+    b"a\x00b7 ",
+    b"\xa0 \x85",
+]
+COUNTS = [1, 8, 63, 64, 200]
+
+
+def texts(count, *, zeros=True):
+    pieces = [x for x in PIECES if zeros or b"\x00" not in x]
+    return [pieces[i % len(pieces)] for i in range(count)]
+
+
+def both(run, *given):
+    """Return what a function gives at once, which has to be what it gives when it is staged."""
+    found = [np.asarray(run(*given)) for _ in range(4)]  # noted, and remembered
+    staged = np.asarray(tf.function(run)(*given))
+    for each in (*found[1:], staged):
+        np.testing.assert_array_equal(each, found[0], strict=True)
+    return found[0]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("zeros", [False, True])
+def test_texts_are_stripped_and_replaced_as_by_python(count, zeros):
+    given = texts(count, zeros=zeros)
+    x = tf.constant(given)
+    assert both(tf.strings.strip, x).tolist() == [each.strip() for each in given]
+    wanted = [each.replace(b"7", b"n").replace(b"12", b"n") for each in given]
+    assert both(lambda x: tf.strings.regex_replace(x, "[0-9]+", "n"), x).tolist() == wanted
+    wanted = [re.sub(rb"([aW])", rb"<\1>", each) for each in given]
+    made = both(lambda x: tf.strings.regex_replace(x, "([aW])", r"<\1>"), x)
+    assert made.tolist() == wanted
+
+
+def test_what_is_written_for_a_match_may_have_a_byte_of_zero():
+    made = tf.strings.regex_replace([b"ab", b"ba", b""], "a", "\0")
+    assert made.numpy().tolist() == [b"\0b", b"b\0", b""]
+
+
+SHAPES = {
+    "rows": ([(3, 4), (2, 4)], 0),
+    "columns": ([(3, 4), (3, 2)], 1),
+    "columns of one row": ([(1, 40), (1, 50)], -1),
+    "many rows": ([(30, 4), (20, 4), (1, 4)], 0),
+    "many columns": ([(30, 4), (30, 2)], 1),
+    "some and none": ([(70,), (0,)], 0),
+    "none": ([(0,), (0,)], 0),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_texts_are_joined_along_axes_as_arrays_are(name):
+    shapes, axis = SHAPES[name]
+    parts = [np.array(texts(int(np.prod(x))), object).reshape(x) for x in shapes]
+    made = both(lambda *xs: tf.concat([*xs], axis), *map(tf.constant, parts))
+    np.testing.assert_array_equal(made, np.concatenate(parts, axis), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "axis"),
+    [([(2, 3), (2, 4)], 0), ([(2, 3), (3,)], 0), ([(2,), (3,)], 1), ([(), ()], 0)],
+)
+def test_texts_that_do_not_fit_are_refused(shapes, axis):
+    parts = [tf.constant(np.full(x, b"a", object)) for x in shapes]
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
+        tf.concat(parts, axis)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_texts_are_compared_at_each_place(count):
+    one, other = texts(count), texts(count + 1)[1:]
+    x, y = tf.constant(one), tf.constant(other)
+    wanted = [a == b for a, b in zip(one, other, strict=True)]
+    assert both(lambda x, y: x == y, x, y).tolist() == wanted
+    assert both(lambda x, y: x != y, x, y).tolist() == [not each for each in wanted]
+    assert both(lambda x, y: x == y[:1], x, y).tolist() == [a == other[0] for a in one]
+    assert both(lambda x: x == "x", x).tolist() == [a == b"x" for a in one]
+
+
+def test_a_text_alone_is_compared_as_a_tensor_without_axes():
+    made = tf.constant("a") == tf.constant("a")
+    assert (made.dtype, made.shape.as_list(), bool(made)) == (tf.bool, [], True)
+    made = tf.constant(["a", "b", "c"]) == tf.constant(["a", "b"])
+    assert (made.dtype, made.shape.as_list(), bool(made)) == (tf.bool, [], False)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_base_64_of_the_web_is_read(count):
+    given = [bytes([i % 256, 251, 255])[: i % 4] for i in range(count)]
+    coded = [base64.urlsafe_b64encode(x) for x in given]
+    assert both(tf.io.decode_base64, tf.constant(coded)).tolist() == given
+    bare = tf.constant([x.rstrip(b"=") for x in coded])
+    assert both(tf.io.decode_base64, bare).tolist() == given
+
+
+@pytest.mark.parametrize("text", [b"A", b"A+==", b"A/A", b"AA!A", b"AA=A", b"A\xff==", b"AA AA"])
+@pytest.mark.parametrize("count", [1, 100])
+def test_what_is_no_base_64_of_the_web_is_refused(text, count):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"[bB]ase ?64"):
+        tf.io.decode_base64([b"AAAA"] * (count - 1) + [text])
