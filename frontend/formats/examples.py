@@ -7,7 +7,7 @@ Bytes in another order than writers give them are read by the protobuf library.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
@@ -250,12 +250,17 @@ def of_json(text: bytes) -> bytes:
     return found
 
 
-def parsed_as(kind: Any, data: bytes, fault: str = "Could not parse example input") -> Any:
-    """Return a message of a kind, or raise `InvalidArgumentError` that says what is wrong."""
+def parsed_as(
+    kind: Any, data: bytes, fault: str | Callable[[], str] = "Could not parse example input"
+) -> Any:
+    """Return a message of a kind, or raise `InvalidArgumentError` that says what is wrong.
+
+    What is said may be worked out where it is, if it is long.
+    """
     try:
         return kind.FromString(data)
     except DecodeError:
-        raise InvalidArgumentError(fault) from None
+        raise InvalidArgumentError(fault if isinstance(fault, str) else fault()) from None
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,8 @@ def strip(every: U8s, begins: I64s, sizes: I64s) -> int:
 
 
 def _is_white(every: U8s, at: int) -> bool:
-    return every[at] == 32 or (every[at] >= 9 and every[at] <= 13)
+    x = int(every[at])
+    return x == 32 or (x >= 9 and x <= 13)
 
 
 @serial

@@ -12,12 +12,12 @@ from itertools import pairwise
 from typing import Any, SupportsInt, TypeAlias
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
 from ...dims.unknown import unknown_dim
+from ...formats.examples import parsed_as
 from ...formats.messages import TensorProto
 from ...formats.tensors import from_bytes, from_message, to_bytes
 from ...graph.graph import spec_with_unknowns
@@ -445,12 +445,12 @@ def parse_tensor(
 
 def _parsed(data: Data) -> Array:
     """Return the array of a message, or raise."""
-    try:
-        return from_message(TensorProto.FromString(data))
-    except DecodeError:
+
+    def fault() -> str:
         coded = base64.b64encode(data).decode()
-        fault = f"Could not parse `serialized` as TensorProto, base64: {coded}"
-        raise InvalidArgumentError(fault) from None
+        return f"Could not parse `serialized` as TensorProto, base64: {coded}"
+
+    return from_message(parsed_as(TensorProto, data, fault))
 
 
 __all__ = ["decode_csv", "decode_raw", "parse_tensor", "rows", "serialize_tensor"]

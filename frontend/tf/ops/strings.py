@@ -397,8 +397,8 @@ def _regex_replace(
         if found is not None:
             return long[0].with_row(found)
     one_by_one = _replacing_text(fitting, parts, most)
-    found = _decoded_at_once(one_by_one, elements(input))
-    return _texts(lambda x: encoded(one_by_one(decoded(x))), input) if found is None else found
+    made = _decoded_at_once(one_by_one, elements(input))
+    return _texts(lambda x: encoded(one_by_one(decoded(x))), input) if made is None else made
 
 
 def _all_replaced(row: Texts, fitting: re.Pattern[str], parts: Parts, most: int) -> Texts | None:
