@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import secrets
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from ....ir.op import Array
 from ....ir.ops.random import drawn_key
 from ....ir.types import dtypes as rows
+from ...eager.remembered import remembered
 from ...graph.graph import Graph
 from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError
@@ -22,6 +23,7 @@ from ..core.values import InGraph, convert, graph_of
 from ..ops.array_ops import shape
 from ..runs.seeds import seeds_of
 from ..special.words import WordsInTurn
+from .uneven import Edges, back_to_all, back_to_largest, pooled
 
 FractionalMaxPool = namedtuple(
     "FractionalMaxPool", ["output", "row_pooling_sequence", "col_pooling_sequence"]
@@ -29,7 +31,7 @@ FractionalMaxPool = namedtuple(
 FractionalAvgPool = namedtuple(
     "FractionalAvgPool", ["output", "row_pooling_sequence", "col_pooling_sequence"]
 )
-Combine = Callable[[Array], Array]
+AVERAGE, LARGEST = "FractionalAvgPool", "FractionalMaxPool"
 Three = tuple[TfTensor, TfTensor, TfTensor]
 
 
@@ -53,57 +55,32 @@ def _edges(length: int, count: int, words: WordsInTurn, *, smooth: bool) -> Arra
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _parts(edges: Array, size: int, overlapping: bool) -> list[slice]:
-    """Return the windows along an axis."""
-    return [slice(int(a), min(int(b) + overlapping, size)) for a, b in pairwise(edges)]
+def _edges_of_seeds(
+    seeds: tuple[int, int], sizes: Sequence[int], counts: Sequence[int], *, smooth: bool
+) -> Edges:
+    """Return the edges that are drawn by seeds."""
+    words = WordsInTurn(drawn_key(seeds, 0))
+    pairs = zip(sizes, counts, strict=True)
+    down, across = (_edges(n, count, words, smooth=smooth) for n, count in pairs)
+    return down, across
 
 
-def _windows(
-    down: Array, across: Array, x: Sequence[int], overlapping: bool
-) -> Iterator[tuple[int, int, slice, slice]]:
-    for i, high in enumerate(_parts(down, x[1], overlapping)):
-        for j, wide in enumerate(_parts(across, x[2], overlapping)):
-            yield i, j, high, wide
+_known_edges = lru_cache(maxsize=256)(_edges_of_seeds)
+"""The edges that are drawn by seeds that were given: not to be changed."""
 
 
-def _pooled(combine: Combine, x: Array, down: Array, across: Array, overlapping: bool) -> Array:
-    made = np.empty((x.shape[0], len(down) - 1, len(across) - 1, x.shape[3]), x.dtype)
-    for i, j, high, wide in _windows(down, across, x.shape, overlapping):
-        made[:, i, j] = combine(x[:, high, wide])
-    return made
-
-
-def _mean(window: Array) -> Array:
-    found: Array = window.sum((1, 2)) / (window.shape[1] * window.shape[2])
-    return found.astype(window.dtype)
-
-
-def _largest(window: Array) -> Array:
-    found: Array = window.max((1, 2))
-    return found
-
-
-def _back_to_largest(x: Array, grad: Array, down: Array, across: Array, overlapping: bool) -> Array:
-    """Bring each gradient to the first largest element of its window."""
-    made = np.zeros_like(x)
-    batch, depth = np.ix_(range(x.shape[0]), range(x.shape[3]))
-    for i, j, high, wide in _windows(down, across, x.shape, overlapping):
-        window = x[:, high, wide]
-        flat = window.reshape(len(window), -1, window.shape[3])
-        place = flat.argmax(1) if flat.size else np.zeros((0, 0), np.int64)
-        row, column = np.divmod(place, window.shape[2])
-        at = batch, row + high.start, column + wide.start, depth
-        np.add.at(made, at, grad[:, i, j])
-    return made
-
-
-def _back_to_all(sizes: Array, grad: Array, down: Array, across: Array, overlapping: bool) -> Array:
-    """Spread each gradient evenly over its window."""
-    made = np.zeros(tuple(sizes.tolist()), np.float64)
-    for i, j, high, wide in _windows(down, across, made.shape, overlapping):
-        count = (high.stop - high.start) * (wide.stop - wide.start)
-        made[:, high, wide] += (grad[:, i, j].astype(np.float64) / count)[:, None, None, :]
-    return made.astype(grad.dtype)
+def _require_edges(edges: Edges, x: Sequence[int], grad: Sequence[int]) -> None:
+    """Raise unless there is a window within images for each gradient."""
+    if len(x) != 4 or len(grad) != 4:
+        raise InvalidArgumentError(f"images {list(x)} and gradients {list(grad)}: expected 4 axes")
+    for along, size, count in zip(edges, x[1:3], grad[1:3], strict=True):
+        fits = along.shape == (count + 1,) and along[0] >= 0 and along[-1] <= size
+        if not fits or (np.diff(along) < 1).any():
+            raise InvalidArgumentError(
+                f"edges {along.tolist()} are not those of {count} windows over {size} elements"
+            )
+    if (x[0], x[3]) != (grad[0], grad[3]):
+        raise InvalidArgumentError(f"gradients {list(grad)} of images {list(x)}")
 
 
 def fractional_max_pool_grad(
@@ -114,7 +91,8 @@ def fractional_max_pool_grad(
     del orig_output
 
     def compute(x: Array, grad: Array, down: Array, across: Array) -> Sequence[Array]:
-        return (_back_to_largest(x, grad, down, across, overlapping),)
+        _require_edges((down, across), x.shape, grad.shape)
+        return (back_to_largest(x, grad, (down, across), overlapping),)
 
     with InGraph(graph_of([orig_input, out_backprop])):
         x = convert(orig_input)
@@ -130,7 +108,8 @@ def fractional_avg_pool_grad(
     """Go back through the means of windows."""
 
     def compute(sizes: Array, grad: Array, down: Array, across: Array) -> Sequence[Array]:
-        return (_back_to_all(sizes, grad, down, across, overlapping),)
+        _require_edges((down, across), sizes.tolist(), grad.shape)
+        return (back_to_all(sizes, grad, (down, across), overlapping),)
 
     with InGraph(graph_of([orig_input_tensor_shape, out_backprop])):
         back = convert(out_backprop)
@@ -155,23 +134,26 @@ def _ratios(given: object) -> list[float]:
     return found
 
 
+@remembered
 def _pool(
-    type_: str, combine: Combine, value: object, ratios: Sequence[float], smooth: bool,
-    overlapping: bool, seeds: tuple[int, int] | None, name: str | None,
+    type_: str, value: object, ratios: Sequence[float], smooth: bool, overlapping: bool,
+    seeds: tuple[int, int] | None, name: str | None,
 ) -> tuple[TfTensor, TfTensor, TfTensor]:  # fmt: skip
     def compute(x: Array) -> Sequence[Array]:
         if x.ndim != 4:
             raise InvalidArgumentError(f"value has shape {x.shape}, expected four axes")
-        key = drawn_key(seeds or divmod(secrets.randbits(128), 1 << 64), 0)
-        words = WordsInTurn(key)
-        counts = [math.floor(n / r) for n, r in zip(x.shape[1:3], ratios[1:3], strict=True)]
+        sizes = x.shape[1:3]
+        counts = tuple([math.floor(n / r) for n, r in zip(sizes, ratios[1:3], strict=True)])
         if min(counts) < 1:
             raise InvalidArgumentError(f"pooling_ratio {list(ratios)} leaves nothing of {x.shape}")
-        down, across = (
-            _edges(n, count, words, smooth=smooth)
-            for n, count in zip(x.shape[1:3], counts, strict=True)
-        )
-        return _pooled(combine, x, down, across, overlapping), down, across
+        if seeds:
+            edges = _known_edges(seeds, sizes, counts, smooth=smooth)
+        else:
+            own = divmod(secrets.randbits(128), 1 << 64)
+            edges = _edges_of_seeds(own, sizes, counts, smooth=smooth)
+        down, across = edges
+        made = pooled(x, edges, overlapping, mean=type_ == AVERAGE)
+        return made, down.copy(), across.copy()
 
     with InGraph(graph_of([value])):
         x = convert(value)
@@ -186,7 +168,7 @@ def _pool(
             made, down, across = host(type_, compute, [x], specs, effect=not seeds, name=name)
 
             def gradient(grad: TfTensor, *_: object) -> TfTensor:
-                if combine is _largest:
+                if type_ == LARGEST:
                     return fractional_max_pool_grad(x, made, grad, down, across, overlapping)
                 return fractional_avg_pool_grad(shape(x, "int64"), grad, down, across, overlapping)
 
@@ -202,7 +184,7 @@ def _seeds(seed: int) -> tuple[int, int] | None:
     return seeds_of(seed, context if isinstance(context, Graph) else None) if seed else None
 
 
-def _second(type_: str, combine: Combine, kind: Callable[..., Three]) -> Callable[..., Three]:
+def _second(type_: str, kind: Callable[..., Three]) -> Callable[..., Three]:
     def function(
         value: object, pooling_ratio: object, pseudo_random: bool = False,
         overlapping: bool = False, seed: int = 0, name: str | None = None,
@@ -211,12 +193,12 @@ def _second(type_: str, combine: Combine, kind: Callable[..., Three]) -> Callabl
         found = _ratios(pooling_ratio)
         with InGraph(graph_of([value])):
             own = _seeds(seed)
-        return kind(*_pool(type_, combine, value, found, pseudo_random, overlapping, own, name))
+        return kind(*_pool(type_, value, found, pseudo_random, overlapping, own, name))
 
     return function
 
 
-def _first(type_: str, combine: Combine, kind: Callable[..., Three]) -> Callable[..., Three]:
+def _first(type_: str, kind: Callable[..., Three]) -> Callable[..., Three]:
     def function(
         value: object, pooling_ratio: Sequence[float], pseudo_random: bool = False,
         overlapping: bool = False, deterministic: bool = False, seed: int = 0, seed2: int = 0,
@@ -229,18 +211,18 @@ def _first(type_: str, combine: Combine, kind: Callable[..., Three]) -> Callable
         if deterministic and own is None:
             own = divmod(secrets.randbits(128), 1 << 64)
         found = _ratios(pooling_ratio)
-        return kind(*_pool(type_, combine, value, found, pseudo_random, overlapping, own, name))
+        return kind(*_pool(type_, value, found, pseudo_random, overlapping, own, name))
 
     return function
 
 
 SECOND: dict[str, object] = {
-    "fractional_avg_pool": _second("FractionalAvgPool", _mean, FractionalAvgPool),
-    "fractional_max_pool": _second("FractionalMaxPool", _largest, FractionalMaxPool),
+    "fractional_avg_pool": _second(AVERAGE, FractionalAvgPool),
+    "fractional_max_pool": _second(LARGEST, FractionalMaxPool),
 }
 FIRST: dict[str, object] = {
-    "fractional_avg_pool": _first("FractionalAvgPool", _mean, FractionalAvgPool),
-    "fractional_max_pool": _first("FractionalMaxPool", _largest, FractionalMaxPool),
+    "fractional_avg_pool": _first(AVERAGE, FractionalAvgPool),
+    "fractional_max_pool": _first(LARGEST, FractionalMaxPool),
 }
 RAW: dict[str, object] = {
     "FractionalAvgPool": FIRST["fractional_avg_pool"],
