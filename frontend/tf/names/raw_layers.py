@@ -13,15 +13,20 @@ from inspect import unwrap
 import numpy as np
 
 from ....ir.compose.maker import Maker
-from ....ir.op import Array
+from ....ir.families import spec_of_value
+from ....ir.gradient.tape import Tape
+from ....ir.op import Array, Op
 from ....ir.types.tensor import TensorSpec
+from ...eager.remembered import remembered
+from ...eager.tensor import Tensor
 from ...graph.graph import GraphTensor
-from ...graph.inference import Given
+from ...graph.inference import Abstract, Given, emit_abstract
+from ...graph.kinds import RULES, Rule
 from ...values.arrays import as_listed
 from ...values.run_errors import InvalidArgumentError
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
-from ..core.calls import op
+from ..core.calls import PUBLIC, compute, op
 from ..core.host_ops import host, unknown
 from ..core.shapes import TensorShape
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, same, static
@@ -88,7 +93,61 @@ def sparse_softmax_cross_entropy(
         return Entropy(loss, _n.softmax(x) - there)
 
 
-def _sized(forward: Callable[..., TfTensor], *linear: str) -> Callable[..., TfTensor]:
+@remembered
+def _back_at_once(
+    type_: str, is_first: bool, sizes: tuple[int, ...], grad: TfTensor, other: TfTensor | None,
+    given: Sequence[tuple[str, object]],
+) -> TfTensor:  # fmt: skip
+    """Go back through a layer to the one of its operands that it is linear in, of some sizes.
+
+    What it makes of that operand is not computed: the way back does not need it.
+    """
+
+    def back(m: Maker, grad: object, *others: object) -> object:
+        def emit(op: type[Op], *operands: object, **attributes: object) -> object:
+            if not any(isinstance(x, Abstract) for x in operands):
+                return m.emit(op, *operands, **attributes)
+            known = [x if isinstance(x, Abstract) else Abstract(spec_of_value(x)) for x in operands]
+            return emit_abstract(op, *known, **attributes)
+
+        tape, at = Tape(emit), Abstract(TensorSpec(spec_of_value(grad).dtype, sizes))
+        operands = (at, *others) if is_first else (*others, at)
+        made = RULES[type_].function(Maker(tape.emit), *operands, **dict(given))
+        _expect_shape("grad", TensorShape(spec_of_value(made).dims), grad)
+        return tape.backward([made], [grad], [at])[0]
+
+    rule = Rule(type_, back)
+    operands = [grad] if other is None else [grad, other]
+    found = compute(rule, operands, {})
+    assert isinstance(found, Tensor), "there is one result"
+    return found
+
+
+def _sizes_at_once(sizes: object) -> tuple[int, ...] | None:
+    """Return sizes if they are known ones of something that is not empty."""
+    known = static(sizes)
+    if not isinstance(known, list | tuple) or not all(isinstance(n, int) for n in known):
+        return None
+    return tuple(known) if all(n > 0 for n in known) else None
+
+
+def _through_linear(
+    type_: str, is_first: bool, sizes: object, grad: TfTensor, other: TfTensor | None,
+    name: str | None, given: dict[str, object],
+) -> TfTensor:  # fmt: skip
+    """Go back through a layer that is linear in its first operand, or in its last one."""
+    known = _sizes_at_once(sizes)
+    if known is not None and grad.eager and (other is None or other.eager):
+        return _back_at_once(type_, is_first, known, grad, other, [*given.items()])
+    forward, others = PUBLIC[type_], [] if other is None else [other]
+
+    def layer(x: TfTensor) -> TfTensor:
+        return forward(x, *others, **given) if is_first else forward(*others, x, **given)
+
+    return way_back(layer, zeros(sizes, grad.dtype), grad, name)
+
+
+def _sized(type_: str, *linear: str) -> Callable[..., TfTensor]:
     """Return the way back to a linear operand: its shape, the other operand, and the gradient."""
     shape_name, other_name = linear
 
@@ -99,23 +158,23 @@ def _sized(forward: Callable[..., TfTensor], *linear: str) -> Callable[..., TfTe
             raise InvalidArgumentError(f"{shape_name} shape must be rank 1, got {sizes!r}")
         grad = given.pop("out_backprop") if "out_backprop" in given else given.pop("grad")
         given.pop("use_cudnn_on_gpu", None)
+        is_first = shape_name == "input_sizes"
         with InGraph(graph_of([sizes, other, grad])):
             back = convert(grad)
-            if shape_name == "input_sizes":
+            if is_first:
                 sizes = _n.of_images(sizes, back, other, given.get("data_format"))
             fixed = None if other is None else convert(other)
-            at = zeros(sizes, back.dtype)
-            return way_back(lambda x: forward(x, fixed, **given), at, back, name)
+            return _through_linear(type_, is_first, sizes, back, fixed, name, given)
 
     return operation
 
 
-def _filters(convolution: Callable[..., TfTensor]) -> Callable[..., TfTensor]:
-    return _sized(lambda w, x, **more: convolution(x, w, **more), "filter_sizes", "input")
+def _filters(type_: str) -> Callable[..., TfTensor]:
+    return _sized(type_, "filter_sizes", "input")
 
 
-def _images(convolution: Callable[..., TfTensor]) -> Callable[..., TfTensor]:
-    return _sized(convolution, "input_sizes", "filter")
+def _images(type_: str) -> Callable[..., TfTensor]:
+    return _sized(type_, "input_sizes", "filter")
 
 
 def _pooled(
@@ -152,10 +211,9 @@ def avg_pool_grad(
     """Go back through means of windows."""
     with InGraph(graph_of([orig_input_shape, grad])):
         back = convert(grad)
-        pool = _w.avg_pool2d if len(data_format) == 4 else _w.avg_pool3d
-        at = zeros(orig_input_shape, back.dtype)
-        options = {"data_format": data_format}
-        return way_back(lambda x: pool(x, ksize, strides, padding, **options), at, back, name)
+        type_ = "AvgPool" if len(data_format) == 4 else "AvgPool3D"
+        given = {"ksize": ksize, "strides": strides, "padding": padding, "data_format": data_format}
+        return _through_linear(type_, True, orig_input_shape, back, None, name, given)
 
 
 def _flat(argmax: TfTensor, x: TfTensor, in_batch: bool) -> TfTensor:
@@ -321,12 +379,12 @@ OPERATIONS: dict[str, object] = {
     "BatchToSpace": batch_to_space,
     "BiasAddGrad": bias_add_grad,
     "ConcatOffset": concat_offset,
-    "Conv2DBackpropFilter": _filters(_w.conv2d),
-    "Conv2DBackpropInput": _images(_w.conv2d),
-    "Conv3DBackpropFilterV2": _filters(_w.conv3d),
-    "Conv3DBackpropInputV2": _images(_w.conv3d),
-    "DepthwiseConv2dNativeBackpropFilter": _filters(_w.depthwise_conv2d),
-    "DepthwiseConv2dNativeBackpropInput": _images(_w.depthwise_conv2d),
+    "Conv2DBackpropFilter": _filters("Conv2D"),
+    "Conv2DBackpropInput": _images("Conv2D"),
+    "Conv3DBackpropFilterV2": _filters("Conv3D"),
+    "Conv3DBackpropInputV2": _images("Conv3D"),
+    "DepthwiseConv2dNativeBackpropFilter": _filters("DepthwiseConv2dNative"),
+    "DepthwiseConv2dNativeBackpropInput": _images("DepthwiseConv2dNative"),
     "MaxPool3DGrad": _pooled(way_back, _w.max_pool3d),
     "MaxPool3DGradGrad": _pooled(forth_again, _w.max_pool3d),
     "MaxPoolGrad": _pooled(way_back, _w.max_pool2d),
@@ -344,6 +402,7 @@ OPERATIONS: dict[str, object] = {
 """By the type of an operation: its function."""
 
 
+@remembered
 def conv2d_backprop_filter(
     input: object, filter_sizes: object, out_backprop: object, strides: object = None,
     padding: object = None, use_cudnn_on_gpu: bool = True, data_format: str = "NHWC",
@@ -351,54 +410,58 @@ def conv2d_backprop_filter(
 ) -> TfTensor:  # fmt: skip
     """Return the gradient of a convolution's filters."""
     del use_cudnn_on_gpu
-    back = _filters(_w.conv2d)
+    back = _filters("Conv2D")
     return back(input=input, filter_sizes=filter_sizes, out_backprop=out_backprop, name=name,
                 strides=strides, padding=padding, data_format=data_format,
                 dilations=dilations)  # fmt: skip
 
 
+@remembered
 def conv3d_backprop_filter(
     input: object, filter_sizes: object, out_backprop: object, strides: object,
     padding: object, data_format: str = "NDHWC", dilations: object = 1,
     name: str | None = None,
 ) -> TfTensor:  # fmt: skip
     """Return the gradient of a convolution's filters, over three axes."""
-    back = _filters(_w.conv3d)
+    back = _filters("Conv3D")
     return back(input=input, filter_sizes=filter_sizes, out_backprop=out_backprop, name=name,
                 strides=strides, padding=padding, data_format=data_format,
                 dilations=dilations)  # fmt: skip
 
 
+@remembered
 def depthwise_conv2d_backprop_filter(
     input: object, filter_sizes: object, out_backprop: object, strides: object,
     padding: object, data_format: str = "NHWC", dilations: object = 1,
     name: str | None = None,
 ) -> TfTensor:  # fmt: skip
     """Return the gradient of the filters that slide over each channel by itself."""
-    back = _filters(_w.depthwise_conv2d)
+    back = _filters("DepthwiseConv2dNative")
     return back(input=input, filter_sizes=filter_sizes, out_backprop=out_backprop, name=name,
                 strides=strides, padding=padding, data_format=data_format,
                 dilations=dilations)  # fmt: skip
 
 
+@remembered
 def depthwise_conv2d_backprop_input(
     input_sizes: object, filter: object, out_backprop: object, strides: object,
     padding: object, data_format: str = "NHWC", dilations: object = 1,
     name: str | None = None,
 ) -> TfTensor:  # fmt: skip
     """Return the gradient of the images that filters slide over, each channel by itself."""
-    back = _images(_w.depthwise_conv2d)
+    back = _images("DepthwiseConv2dNative")
     return back(input_sizes=input_sizes, filter=filter, out_backprop=out_backprop, name=name,
                 strides=strides, padding=padding, data_format=data_format,
                 dilations=dilations)  # fmt: skip
 
 
+@remembered
 def atrous_conv2d_transpose(
     value: object, filters: object, output_shape: object, rate: object, padding: object,
     name: str | None = None,
 ) -> TfTensor:  # fmt: skip
     """Go back through filters whose elements are apart."""
-    back = _images(_w.conv2d)
+    back = _images("Conv2D")
     return back(input_sizes=output_shape, filter=filters, out_backprop=value, name=name,
                 strides=1, padding=padding, dilations=rate)  # fmt: skip
 
