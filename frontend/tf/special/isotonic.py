@@ -6,13 +6,14 @@ Neighbours that rise are pooled into their mean, until nothing rises any more.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from ....codegen.serial.function import F32s, F64s, I32s, I64s, serial
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
+from ...eager.remembered import remembered
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.host_ops import host
 from ..core.values import InGraph, convert, graph_of
@@ -21,8 +22,6 @@ from ..ops.creation import ones_like, range_
 from ..ops.gathering import gather, unsorted_segment_sum
 from ..ops.math_ops import REDUCTIONS, cast
 
-ROUNDS = 16
-"""So many times all that rises is pooled at once; what is left then goes one by one."""
 PROMOTED = {
     **{name: name for name in ("float32", "float16", "bfloat16")},
     **dict.fromkeys(("int8", "int16"), "float32"),
@@ -30,69 +29,47 @@ PROMOTED = {
 """The element types of results, where they are not float64."""
 
 
-class Pools(NamedTuple):
-    """Neighbours that are one: their sums, how many, and of which row."""
-
-    sums: Array
-    counts: Array
-    rows: Array
-
-    @property
-    def means(self) -> Array:
-        """The mean of each."""
-        found: Array = self.sums / self.counts.astype(self.sums.dtype)
-        return found
-
-
-def pooled_at_once(pools: Pools) -> Pools:
-    """Pool all runs that rise, each into one."""
-    means = pools.means
-    begins = np.ones(len(means), np.bool_)
-    begins[1:] = (pools.rows[1:] != pools.rows[:-1]) | ~(means[1:] > means[:-1])
-    starts = np.flatnonzero(begins)
-    sums = np.add.reduceat(pools.sums, starts, dtype=pools.sums.dtype)
-    return Pools(sums, np.add.reduceat(pools.counts, starts), pools.rows[starts])
-
-
-Pool: TypeAlias = tuple[np.float64, int, int]
-"""The sum of one, how many are in it, and its row."""
-
-
-def _rises(one: Pool, other: Pool) -> bool:
-    """Say whether the mean of the second is above that of the first."""
-    kind = type(one[0])
-    return bool(other[0] / kind(other[1]) > one[0] / kind(one[1]))
-
-
-def pooled_one_by_one(pools: Pools) -> Pools:
-    """Pool what rises from the first to the last."""
-    done: list[Pool] = []
-    for new in zip(pools.sums, *(x.tolist() for x in pools[1:]), strict=True):
-        last = new
-        while done and done[-1][2] == last[2] and _rises(done[-1], last):
-            before = done.pop()
-            last = before[0] + last[0], before[1] + last[1], last[2]
-        done.append(last)
-    sums, counts, numbers = zip(*done, strict=True)
-    return Pools(np.array(sums, pools.sums.dtype), np.array(counts), np.array(numbers))
-
-
 def regression(matrix: Array, dtype: np.dtype[np.generic]) -> Sequence[Array]:
     """Return the rows that never rise, and which pool of its row each element is in."""
-    count, width = matrix.shape
+    numbers = np.zeros(matrix.shape, np.int32)
     if not matrix.size:
-        return matrix.astype(dtype), np.zeros(matrix.shape, np.int32)
-    flat = matrix.ravel().astype(dtype)
-    pools = Pools(flat, np.ones(len(flat), np.int64), np.repeat(np.arange(count), width))
-    for _ in range(ROUNDS):
-        before, pools = len(pools.sums), pooled_at_once(pools)
-        if len(pools.sums) == before:
-            break
-    else:
-        pools = pooled_one_by_one(pools)
-    numbers = np.repeat(np.arange(len(pools.sums)), pools.counts).reshape(matrix.shape)
-    found = np.repeat(pools.means, pools.counts).reshape(matrix.shape)
-    return found, (numbers - numbers[:, :1]).astype(np.int32)
+        return matrix.astype(dtype), numbers
+    is_wide = dtype == np.float64
+    found = np.array(matrix, np.float64 if is_wide else np.float32, order="C")
+    rooms = [np.empty(matrix.shape[1], kind) for kind in (found.dtype, found.dtype, np.int64)]
+    (_pool_wide if is_wide else _pool_narrow)(found, numbers, *rooms)
+    return found.astype(dtype, copy=False), numbers
+
+
+def _pool(found: Array, numbers: I32s, sums: Array, means: Array, counts: I64s) -> int:
+    """Pool what rises in each row, from its first element to its last, in the place of the row."""
+    width = len(counts)
+    for row in range(len(numbers) // width):
+        first, last = row * width, -1
+        for i in range(width):
+            last += 1
+            sums[last], means[last], counts[last] = found[first + i], found[first + i], 1
+            while last > 0 and means[last] > means[last - 1]:
+                last -= 1
+                sums[last] += sums[last + 1]
+                counts[last] += counts[last + 1]
+                means[last] = sums[last] / float(counts[last])
+        at = first
+        for pool in range(last + 1):
+            for _ in range(counts[pool]):
+                found[at], numbers[at] = means[pool], pool
+                at += 1
+    return width
+
+
+@serial
+def _pool_narrow(found: F32s, numbers: I32s, sums: F32s, means: F32s, counts: I64s) -> int:
+    return _pool(found, numbers, sums, means, counts)
+
+
+@serial
+def _pool_wide(found: F64s, numbers: I32s, sums: F64s, means: F64s, counts: I64s) -> int:
+    return _pool(found, numbers, sums, means, counts)
 
 
 @custom_gradient
@@ -116,6 +93,7 @@ def _of_rows(
     return (found, segments), gradient
 
 
+@remembered
 def isotonic_regression(
     inputs: object, decreasing: bool = True, axis: int = -1
 ) -> tuple[TfTensor, TfTensor]:
