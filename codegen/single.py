@@ -138,13 +138,14 @@ def whole(op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, An
     """Return an operation with one result as a function of arrays of these types and shapes.
 
     It is the same function for all shapes that only differ in their sizes, unless it is to be for
-    exact ones or its rule needs numbers; it is for arrays without gaps that have elements.
+    exact ones or its rule needs numbers; it is for arrays without gaps that have elements. Channels
+    that are last keep their number: how vectors lie in an image depends on it.
     """
     given = tuple(attributes.items())
     in_pairs = op.WIDENS and specs[0].dtype == bf16  # which are laid out for sizes that are known
     if op.COMPILED_FIXED or op.COMPILED_SIZED or in_pairs:
         return _whole(op, tuple(specs), given, ())
-    opened, ranges = _opened(specs)
+    opened, ranges = _opened(specs, 1 if attributes.get("channels_last") else 0)
     try:
         op.inferred(opened, dict(attributes))
     except TypeError:  # its rule compares sizes that have different names here
@@ -167,17 +168,17 @@ def _applied(op: type[Op], attributes: dict[str, Any], emit: GraphEmit, *values:
 
 
 def _opened(
-    specs: Sequence[TensorSpec],
+    specs: Sequence[TensorSpec], kept: int = 0
 ) -> tuple[tuple[TensorSpec, ...], tuple[tuple[str, Range], ...]]:
     """Return shapes with a name for each size but 1, and the range of each.
 
     Equal sizes that broadcast have one name. Each is at most the next power of two: the room for
-    what lies between is made for the largest.
+    what lies between is made for the largest. So many of the last axes stay as they are `kept`.
     """
     names: dict[tuple[int, Dim], Dim] = {}
     for spec in specs:
         for place in enumerate(reversed(spec.dims)):
-            if place[1] != 1:
+            if place[1] != 1 and place[0] >= kept:
                 names.setdefault(place, parse(f"N{len(names)}"))
     made = []
     for spec in specs:

@@ -6,15 +6,18 @@ It is compiled once for all sizes; from some size on, operations have kernels of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import isnan, log, sqrt
 from typing import TypeVar
 
 import numpy as np
 
-from ...codegen.serial.function import F64s, serial
+from ...codegen.serial.function import F64s, I64s, serial
 from ...ir.op import Array, Op
 from ...ir.ops.factor import Cholesky, LogDeterminant, TriangularSolve, factorised
+from ...ir.ops.pool import AvgPool
+from ...ir.windows import Windows, image
 
 Kernel = Callable[..., "Array | tuple[Array, ...]"]
 Make = TypeVar("Make", bound=Callable[..., Kernel])
@@ -172,6 +175,81 @@ def _logarithms(a: F64s, n: int, signs: F64s, sizes: F64s) -> int:
                     a[row + j] -= factor * a[here + j]
         signs[each], sizes[each] = sign, size
     return n
+
+
+@_loops(AvgPool)
+def means(
+    *, window: tuple[int, ...], strides: tuple[int, ...], pads: Sequence[tuple[int, int]],
+    dilations: tuple[int, ...], channels_last: bool, count_padding: bool,
+) -> Callable[[Array], Array]:  # fmt: skip
+    """Return what takes the mean of each window."""
+    windows = Windows(window, strides, pads, dilations)
+
+    @lru_cache(maxsize=64)
+    def known(shape: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
+        """Return all that says how windows lie over images, along three axes, and the results."""
+        extents = shape[1:-1] if channels_last else shape[2:]
+        counts = windows.counts(extents)
+        lows = [low for low, _ in pads]
+        rows = [(1,) * (3 - len(window)) + tuple(x) for x in
+                (extents, counts, window, strides, dilations)]  # fmt: skip
+        rows.append((0,) * (3 - len(window)) + tuple(lows))
+        return np.array(rows, np.int64), image(
+            shape[0], shape[-1 if channels_last else 1], counts, channels_last=channels_last
+        )
+
+    def pooled(x: Array) -> Array:
+        """Return the means."""
+        rows, shape = known(x.shape)
+        made = np.empty(shape)
+        depth = x.shape[-1] if channels_last else 1
+        _means(np.ascontiguousarray(x, np.float64), made, rows, depth, int(count_padding))
+        return made.astype(x.dtype, copy=False)
+
+    return pooled
+
+
+@serial
+def _means(x: F64s, made: F64s, rows: I64s, depth: int, every: int) -> int:
+    """Add up what each window sees of its image, tap by tap."""
+    height, width, to = rows[1], rows[2], 0
+    size, whole = rows[0] * height * width * depth, rows[6] * rows[7] * rows[8]
+    for number in range(len(made) // (rows[3] * rows[4] * rows[5] * depth)):
+        for deep in range(rows[3]):
+            i, i_end, i_step = _seen(rows, deep, 0)
+            for high in range(rows[4]):
+                j, j_end, j_step = _seen(rows, high, 1)
+                for wide in range(rows[5]):
+                    k, k_end, k_step = _seen(rows, wide, 2)
+                    for channel in range(depth):
+                        total, count = 0.0, 0
+                        row = i
+                        while row < i_end:
+                            line = j
+                            while line < j_end:
+                                at = number * size + ((row * height + line) * width + k) * depth
+                                at += channel
+                                place = k
+                                while place < k_end:
+                                    total += x[at]
+                                    count += 1
+                                    at += k_step * depth
+                                    place += k_step
+                                line += j_step
+                            row += i_step
+                        made[to] = total / float(whole if every != 0 else count)
+                        to += 1
+    return to
+
+
+def _seen(rows: I64s, place: int, axis: int) -> tuple[int, int, int]:
+    """Return where a window begins within its image along an axis, where it ends, and its steps."""
+    step = rows[12 + axis]
+    first = place * rows[9 + axis] - rows[15 + axis]
+    end = min(first + rows[6 + axis] * step, rows[axis])
+    if first < 0:
+        first += (-first + step - 1) // step * step
+    return first, end, step
 
 
 INFINITE = float("inf")

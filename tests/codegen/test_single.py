@@ -146,3 +146,11 @@ def test_all_single_operations_share_what_does_not_depend_on_them(monkeypatch, t
     )(x)
     assert len(texts) == 2
     assert len({*texts}) == 1
+
+
+def test_channels_that_are_last_keep_their_number():
+    """Vectors lie along channels: with an open number of them, each pixel is one by itself."""
+    spec = TensorSpec(f32, (4, 6, 6, 8))
+    (opened,), ranges = single._opened([spec], 1)
+    assert opened.dims[3] == 8
+    assert {name for name, _ in ranges} == {str(n) for n in opened.dims[:3]}

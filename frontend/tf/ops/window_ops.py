@@ -445,6 +445,13 @@ def _pool(type_: str, gv: str, rank: int | None = None) -> Callable[..., TfTenso
         for k, ends in zip(window, pads, strict=True):
             if not isinstance(padding, str) and any(n >= k for n in ends if isinstance(n, int)):
                 raise TypeError(f"padding {ends} needs to be smaller than the window size {k}")
+        if len(sizes) == 1 and last:  # kernels go along rows of images: a sequence is one row
+            (batch, length, depth), unit = spec_of_value(input).dims, (0, 0)
+            made = getattr(m, gv)(
+                m.reshape(input, shape=(batch, 1, length, depth)), window=(1, *window),
+                strides=(1, *steps), pads=(unit, *pads), dilations=(1, *apart), channels_last=True,
+            )  # fmt: skip
+            return m.reshape(made, shape=(batch, *spec_of_value(made).dims[2:]))
         return getattr(m, gv)(
             input, window=window, strides=steps, pads=pads, dilations=apart, channels_last=last
         )

@@ -1,11 +1,15 @@
 """Images with boxes and rows that never rise: compiled loops give what plain steps give."""
 
+import math
+
 import numpy as np
 import pytest
 
 import gravure.tf as tf
+from gravure.frontend.eager import in_loops
 from gravure.frontend.tf.image import drawing
 from gravure.frontend.tf.special import isotonic
+from gravure.ir.ops.pool import AvgPool
 
 RANDOM = np.random.default_rng(9)
 
@@ -72,3 +76,31 @@ def test_rows_never_rise_and_pools_are_means(dtype):
         for number in range(numbers[-1] + 1):
             mean = row[numbers == number].astype(np.float64).mean()
             np.testing.assert_allclose(own[numbers == number], mean, rtol=1e-3)
+
+
+@pytest.mark.parametrize("sample", [s for s in AvgPool.SAMPLES if math.prod(s.shapes[0])])
+def test_means_of_few_elements_are_those_of_numpys_steps(sample):
+    attributes = dict(AvgPool.complete(sample.attributes))
+    for dtype in (np.float32, np.float64):
+        x = (RANDOM.random(sample.shapes[0]) - 0.5).astype(dtype)
+        (wanted,) = AvgPool.evaluate(x, **attributes)
+        found = in_loops.means(**attributes)(x)
+        assert found.dtype == dtype
+        assert found.tobytes() == wanted.tobytes()
+
+
+def test_a_window_that_sees_nothing_has_no_mean():
+    (wanted,) = AvgPool.evaluate(np.ones((1, 4, 2), np.float32), **NOTHING)
+    np.testing.assert_array_equal(in_loops.means(**NOTHING)(np.ones((1, 4, 2), "f")), wanted)
+
+
+NOTHING = {"window": (2,), "strides": (1,), "pads": ((3, 0),), "dilations": (1,),
+           "channels_last": True, "count_padding": False}  # fmt: skip
+
+
+def test_sequences_are_pooled_as_rows_of_images():
+    x = RANDOM.random((2, 9, 3)).astype(np.float32)
+    for one, two in ((tf.nn.max_pool1d, tf.nn.max_pool2d), (tf.nn.avg_pool1d, tf.nn.avg_pool2d)):
+        wanted = two(x[:, None], [1, 3], [1, 2], "SAME")[:, 0]
+        for function in (one, tf.function(one)):
+            np.testing.assert_array_equal(function(x, 3, 2, "SAME"), wanted)
