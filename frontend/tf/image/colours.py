@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-
-import numpy as np
+import operator
+from collections.abc import Callable, Sequence
 
 from ...eager.remembered import remember_all, remembered
 from ...values.dtypes import DataType, DTypeLike
@@ -15,9 +14,9 @@ from ..core.element_types import as_dtype
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops.array_ops import concat, shape, stack, unstack, where
 from ..ops.composed import saturate_cast
-from ..ops.creation import constant, ones_like
+from ..ops.creation import constant
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, reduce_mean
-from ..ops.nn_ops import clip_by_value, einsum
+from ..ops.nn_ops import clip_by_value
 
 GREY = (0.2989, 0.587, 0.114)
 """How bright red, green and blue are."""
@@ -107,14 +106,24 @@ def grayscale_to_rgb(images: object, name: str | None = None) -> TfTensor:
         return concat([x, x, x], -1)
 
 
-def _mixed(weights: object) -> Callable[..., TfTensor]:
+def _mixed(weights: Sequence[Sequence[float]]) -> Callable[..., TfTensor]:
     def public(images: object, name: str | None = None) -> TfTensor:
         """Mix the channels."""
         with InGraph(graph_of([images])):
             x = convert(images)
-            return einsum("...i,oi->...o", x, constant(np.array(weights).tolist(), x.dtype))
+            wide = cast(x, "float32") if x.dtype.size < FULL else x
+            channels = unstack(wide, 3, axis=-1)
+            mixed = []
+            for row in weights:
+                parts = [c * w for c, w in zip(channels, row, strict=True) if w]
+                mixed.append(functools.reduce(operator.add, parts))
+            return cast(stack(mixed, axis=-1), x.dtype)
 
-    return public
+    return remembered(public)
+
+
+FULL = 4
+"""The bytes of floats that are added up as they are."""
 
 
 rgb_to_yuv = _mixed(
@@ -137,29 +146,39 @@ def rgb_to_hsv(images: object, name: str | None = None) -> TfTensor:
     """Return hue, saturation and value, all from 0 to 1."""
     with InGraph(graph_of([images])):
         x = convert(images)
-        red, green, blue = unstack(x, 3, axis=-1)
+        channels = unstack(x, 3, axis=-1)
         value, least = (REDUCTIONS[f"reduce_{n}"](x, axis=-1) for n in ("max", "min"))
         span, zero = value - least, value * 0.0
         saturation = where(value > 0.0, span / where(value > 0.0, value, zero + 1.0), zero)
-        unit = 1.0 / (6.0 * where(span > 0.0, span, zero + 1.0))
-        others = where(
-            FUNCTIONS["equal"](green, value),
-            unit * (blue - red) + 2.0 / 6.0, unit * (red - green) + 4.0 / 6.0,
-        )  # fmt: skip
-        hue = where(FUNCTIONS["equal"](red, value), unit * (green - blue), others)
-        hue = where(span > 0.0, hue, zero)
-        return stack([where(hue < 0.0, hue + 1.0, hue), saturation, value], axis=-1)
+        return stack([_hue_of(channels, value, span), saturation, value], axis=-1)
+
+
+def _hue_of(channels: Sequence[TfTensor], value: TfTensor, span: TfTensor) -> TfTensor:
+    """Return the hues of pixels, of which the greatest channel and how far it is from the least."""
+    red, green, blue = channels
+    zero = value * 0.0
+    unit = 1.0 / (6.0 * where(span > 0.0, span, zero + 1.0))
+    others = where(
+        FUNCTIONS["equal"](green, value),
+        unit * (blue - red) + 2.0 / 6.0, unit * (red - green) + 4.0 / 6.0,
+    )  # fmt: skip
+    hue = where(FUNCTIONS["equal"](red, value), unit * (green - blue), others)
+    hue = where(span > 0.0, hue, zero)
+    return where(hue < 0.0, hue + 1.0, hue)
+
+
+def _pure(hue: TfTensor) -> list[TfTensor]:
+    """Return red, green and blue of hues, from 0 to 1."""
+    size = FUNCTIONS["abs"]
+    away = (size(hue * 6.0 - 3.0) - 1.0, 2.0 - size(hue * 6.0 - 2.0), 2.0 - size(hue * 6.0 - 4.0))
+    return [clip_by_value(channel, 0.0, 1.0) for channel in away]
 
 
 def hsv_to_rgb(images: object, name: str | None = None) -> TfTensor:
     """Return red, green and blue of hue, saturation and value."""
     with InGraph(graph_of([images])):
         hue, saturation, value = unstack(convert(images), 3, axis=-1)
-        size = FUNCTIONS["abs"]
-        away = (
-            size(hue * 6.0 - 3.0) - 1.0, 2.0 - size(hue * 6.0 - 2.0), 2.0 - size(hue * 6.0 - 4.0),
-        )  # fmt: skip
-        pure = (clip_by_value(channel, 0.0, 1.0) for channel in away)
+        pure = _pure(hue)
         return stack([(1.0 - saturation + saturation * c) * value for c in pure], axis=-1)
 
 
@@ -172,12 +191,12 @@ def adjust_hue(image: TfTensor, delta: object, name: str | None = None) -> TfTen
     known = static(delta)
     if image.eager and isinstance(known, int | float) and not -1 <= known <= 1:
         raise InvalidShapesError(f"delta must be in the interval [-1, 1], found {known}")
-    hue = rgb_to_hsv(image)[..., :1] + cast(delta, image.dtype)
-    full = ones_like(hue)
-    pure = hsv_to_rgb(concat([hue - FUNCTIONS["floor"](hue), full, full], -1))
-    low = REDUCTIONS["reduce_min"](image, axis=-1, keepdims=True)
-    high = REDUCTIONS["reduce_max"](image, axis=-1, keepdims=True)
-    return low + pure * (high - low)
+    channels = unstack(image, 3, axis=-1)
+    high, low = (REDUCTIONS[f"reduce_{n}"](image, axis=-1) for n in ("max", "min"))
+    span = high - low
+    hue = _hue_of(channels, high, span) + cast(delta, image.dtype)
+    pure = _pure(hue - FUNCTIONS["floor"](hue))
+    return stack([low + c * span for c in pure], axis=-1)
 
 
 @_as_float
