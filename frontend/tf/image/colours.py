@@ -87,6 +87,11 @@ def adjust_gamma(image: TfTensor, gamma: object = 1, gain: object = 1) -> TfTens
     known = static(gamma)
     if isinstance(known, int | float) and known < 0:
         raise InvalidShapesError(f"Gamma should be a non-negative real number, found {known}")
+    return _powers(image, gamma, gain)
+
+
+@remembered
+def _powers(image: TfTensor, gamma: object, gain: object) -> TfTensor:
     return gain * image ** cast(gamma, image.dtype)
 
 
@@ -191,6 +196,12 @@ def adjust_hue(image: TfTensor, delta: object, name: str | None = None) -> TfTen
     known = static(delta)
     if image.eager and isinstance(known, int | float) and not -1 <= known <= 1:
         raise InvalidShapesError(f"delta must be in the interval [-1, 1], found {known}")
+    return _turned(image, delta)
+
+
+@remembered
+def _turned(image: TfTensor, delta: object) -> TfTensor:
+    """Turn the hue by what was looked at: that it was is not remembered where it is a tensor."""
     channels = unstack(image, 3, axis=-1)
     high, low = (REDUCTIONS[f"reduce_{n}"](image, axis=-1) for n in ("max", "min"))
     span = high - low
