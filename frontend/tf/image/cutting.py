@@ -12,7 +12,7 @@ from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.op import Array
 from ....ir.types.dims import Dim
-from ...eager.remembered import remember_all
+from ...eager.remembered import remember_all, remembered
 from ...graph.graph import GraphTensor
 from ..core.bridge import TfTensor
 from ..core.calls import op
@@ -243,6 +243,15 @@ def extract_glimpse(
 
     Noise of other kinds than `zero` is drawn anew in each call.
     """
+    found, mask = _glimpses(input, size, offsets, centered, normalized)
+    return where(mask, found, _noise(found, noise), name=name)
+
+
+@remembered
+def _glimpses(
+    input: object, size: object, offsets: object, centered: bool, normalized: bool
+) -> tuple[TfTensor, TfTensor]:
+    """Return what windows see of images, and where they are inside: noise is drawn each time."""
     images, places = convert(input, "float32"), cast(offsets, "float32")
     height, width = height_and_width(images)
     rows, columns = (
@@ -251,7 +260,7 @@ def extract_glimpse(
             unstack(places, axis=1), (height, width), unstack(convert(size)), strict=True
         )
     )
-    return _within(images, rows, columns, noise, name)
+    return _within(images, rows, columns)
 
 
 def first_glimpse(
@@ -267,6 +276,15 @@ def first_glimpse(
 
     What is told from the images' middles is halved, in elements too.
     """
+    found, mask = _first_glimpses(input, size, offsets, centered, normalized)
+    kind = "uniform" if uniform_noise else "gaussian"
+    return where(mask, found, _noise(found, kind), name=name)
+
+
+@remembered
+def _first_glimpses(
+    input: object, size: object, offsets: object, centered: bool, normalized: bool
+) -> tuple[TfTensor, TfTensor]:
     images, places = convert(input, "float32"), cast(offsets, "float32")
     lines: list[TfTensor] = []
     extents, lengths = height_and_width(images), unstack(convert(size))
@@ -277,19 +295,16 @@ def first_glimpse(
         corner = cast(middle - cast(length, "float32") / 2.0, "int32")
         lines.append(corner[:, None] + range_(length))
     rows, columns = lines
-    return _within(images, rows, columns, "uniform" if uniform_noise else "gaussian", name)
+    return _within(images, rows, columns)
 
 
-def _within(
-    images: TfTensor, rows: TfTensor, columns: TfTensor, noise: str, name: str | None
-) -> TfTensor:
-    """Return the elements in rows and columns of each image; outside of it is noise."""
+def _within(images: TfTensor, rows: TfTensor, columns: TfTensor) -> tuple[TfTensor, TfTensor]:
+    """Return the elements in rows and columns of each image, and which of them are inside of it."""
     height, width = height_and_width(images)
     inside = [(x >= 0) & (x < e) for x, e in ((rows, height), (columns, width))]
     at = [where(ok, x, 0) for ok, x in zip(inside, (rows, columns), strict=True)]
     found = gather(gather(images, at[0], axis=1, batch_dims=1), at[1], axis=2, batch_dims=1)
-    mask = (inside[0][:, :, None] & inside[1][:, None, :])[..., None]
-    return where(mask, found, _noise(found, images, noise), name=name)
+    return found, (inside[0][:, :, None] & inside[1][:, None, :])[..., None]
 
 
 def _window(
@@ -306,7 +321,7 @@ def _window(
     return cast(place, "int32")[:, None] + range_(length)
 
 
-def _noise(like: TfTensor, images: TfTensor, kind: str) -> TfTensor:
+def _noise(like: TfTensor, kind: str) -> TfTensor:
     """Return what stands where a window leaves its image."""
     if kind == "zero":
         return zeros_like(like)

@@ -145,6 +145,7 @@ for _lookup in (embedding_lookup_sparse, safe_embedding_lookup_sparse):
     handles(RaggedTensor, _lookup)(of_rows(_lookup))
 
 
+@remembered
 def fused_batch_norm(
     x: object,
     scale: object,
