@@ -377,11 +377,38 @@ def extract_jpeg_shape(
     assert row is not None, "a type was given"
 
     def look(data: Array) -> Sequence[Array]:
-        image = opened(_only(data), "JPEG")
-        return (np.array([*image.size[::-1], len(image.getbands())], row.numpy),)
+        content = _only(data)
+        found = frame_of(content)
+        if found is None:
+            image = opened(content, "JPEG")
+            found = *image.size[::-1], len(image.getbands())
+        return (np.array(found, row.numpy),)
 
     given = [convert(contents, "string")]
     return host("ExtractJpegShape", look, given, [unknown(row, 3)], name=name)[0]
+
+
+def frame_of(jpeg: bytes) -> tuple[int, int, int] | None:
+    """Return height, width and channels by the frame of a JPEG; None: it is not found as usual."""
+    at, end = 2, len(jpeg) - 10
+    while jpeg[:2] == SOI and at < end and jpeg[at] == MARK:
+        marker, size = jpeg[at + 1], jpeg[at + 2] << 8 | jpeg[at + 3]
+        if marker in FRAMES:
+            height, width, channels = struct.unpack_from(">HHB", jpeg, at + 5)
+            is_usual = height and width and channels in (1, 3, 4)
+            return (height, width, channels) if is_usual else None
+        if marker not in BEFORE_FRAMES:
+            return None
+        at += 2 + size
+    return None
+
+
+SOI, MARK = b"\xff\xd8", 0xFF
+"""What a JPEG begins with, and each of its parts."""
+FRAMES = {0xC0, 0xC1, 0xC2}
+"""The parts that say sizes: of baseline, extended and progressive images."""
+BEFORE_FRAMES = {0xC4, 0xDB, 0xDD, 0xFE, *range(0xE0, 0xF0)}
+"""What may come before: tables, intervals, comments, applications' parts."""
 
 
 def as_image(array: Array) -> PillowImage:
