@@ -11,15 +11,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ...errors import GraphError
 from ...ir.compose.maker import Maker
+from ...ir.gradient.tape import Composite
 from ...ir.gradient.walk import walk_back
-from ...ir.op import REGISTRY, Call
+from ...ir.op import REGISTRY, Call, Op
 from ..values.context import STATE, Rule, Use
+from .remembered import remembered
 from .tensor import Tensor, apply
 
 _KINDS = "fc"
@@ -158,11 +161,45 @@ def _gradients(use: Use, received: Sequence[object], sparse: Sparse | None) -> S
         return use.backward(*grads)
     if use.op is None:
         raise GradientError(f"{use.name} has no gradient")
-    call = call_of(use)
     try:
+        if (known := _remembered_way(use)) is not None:
+            return known(use.operands, use.results, grads)
+        call = call_of(use)
         return use.rule(call, *grads) if use.rule is not None else use.op.gradient(call, *grads)
     except NotImplementedError as error:
         raise GradientError(str(error)) from None
+
+
+MOST_WAYS = 256
+"""Ways back through compositions, by their attributes, that are remembered."""
+Way = Callable[[Sequence[Any], Sequence[Any], Sequence[object]], Sequence[object]]
+
+
+def _remembered_way(use: Use) -> Way | None:
+    """Return the way back through a composition on computed tensors: it is many small steps."""
+    op = use.op
+    if use.rule is not None or op is None or not issubclass(op, Composite):
+        return None
+    if op.gradient.__func__ is not Composite.gradient.__func__:  # type: ignore[attr-defined]
+        return None
+    try:
+        return _way_back(op, tuple((use.attributes or {}).items()))
+    except TypeError:  # an attribute that has no hash
+        return None
+
+
+@lru_cache(maxsize=MOST_WAYS)
+def _way_back(op: type[Op], attributes: Sequence[tuple[str, object]]) -> Way:
+    """Return the way back through an operation with attributes."""
+
+    @remembered
+    def way(
+        operands: Sequence[Any], results: Sequence[Any], grads: Sequence[object]
+    ) -> Sequence[object]:
+        use = Use(tuple(operands), tuple(results), op, dict(attributes), None, None, op.name)
+        return list(op.gradient(call_of(use), *grads))
+
+    return way
 
 
 def call_of(use: Use) -> Call:

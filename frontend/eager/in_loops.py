@@ -13,10 +13,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from ...codegen.serial.function import F64s, I64s, serial
+from ...codegen.serial.function import F32s, F64s, I64s, serial
 from ...ir.op import Array, Op
 from ...ir.ops.factor import Cholesky, LogDeterminant, TriangularSolve, factorised
-from ...ir.ops.pool import AvgPool
+from ...ir.ops.pool import AvgPool, MaxPoolGradient
 from ...ir.windows import Windows, image
 
 Kernel = Callable[..., "Array | tuple[Array, ...]"]
@@ -177,26 +177,39 @@ def _logarithms(a: F64s, n: int, signs: F64s, sizes: F64s) -> int:
     return n
 
 
+def _laid_out(
+    windows: Windows, channels_last: bool
+) -> Callable[[tuple[int, ...]], tuple[Array, tuple[int, ...]]]:
+    """Return what says how windows lie over images of a shape, and the shape of the results.
+
+    That is rows of three numbers, one for each axis: of images, results, windows, strides,
+    dilations, and of what is put before.
+    """
+
+    @lru_cache(maxsize=64)
+    def known(shape: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
+        """Return them; where there are less than three axes, the first are of one element."""
+        extents = shape[1:-1] if channels_last else shape[2:]
+        counts, ones = windows.counts(extents), (1,) * (3 - len(extents))
+        rows: list[tuple[object, ...]] = [
+            ones + tuple(each)
+            for each in (extents, counts, windows.kernel, windows.strides, windows.dilations)
+        ]
+        rows.append((0,) * len(ones) + tuple(low for low, _ in windows.pads))
+        channels = shape[-1 if channels_last else 1]
+        made = image(shape[0], channels, counts, channels_last=channels_last)
+        return np.array(rows, np.int64), made
+
+    return known
+
+
 @_loops(AvgPool)
 def means(
     *, window: tuple[int, ...], strides: tuple[int, ...], pads: Sequence[tuple[int, int]],
     dilations: tuple[int, ...], channels_last: bool, count_padding: bool,
 ) -> Callable[[Array], Array]:  # fmt: skip
     """Return what takes the mean of each window."""
-    windows = Windows(window, strides, pads, dilations)
-
-    @lru_cache(maxsize=64)
-    def known(shape: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
-        """Return all that says how windows lie over images, along three axes, and the results."""
-        extents = shape[1:-1] if channels_last else shape[2:]
-        counts = windows.counts(extents)
-        lows = [low for low, _ in pads]
-        rows = [(1,) * (3 - len(window)) + tuple(x) for x in
-                (extents, counts, window, strides, dilations)]  # fmt: skip
-        rows.append((0,) * (3 - len(window)) + tuple(lows))
-        return np.array(rows, np.int64), image(
-            shape[0], shape[-1 if channels_last else 1], counts, channels_last=channels_last
-        )
+    known = _laid_out(Windows(window, strides, pads, dilations), channels_last)
 
     def pooled(x: Array) -> Array:
         """Return the means."""
@@ -250,6 +263,77 @@ def _seen(rows: I64s, place: int, axis: int) -> tuple[int, int, int]:
     if first < 0:
         first += (-first + step - 1) // step * step
     return first, end, step
+
+
+@_loops(MaxPoolGradient)
+def back_to_largest(
+    *, window: tuple[int, ...], strides: tuple[int, ...], pads: Sequence[tuple[int, int]],
+    dilations: tuple[int, ...], channels_last: bool,
+) -> Callable[[Array, Array], Array]:  # fmt: skip
+    """Return what brings each gradient to the first of the largest elements of its window."""
+    known = _laid_out(Windows(window, strides, pads, dilations), channels_last)
+
+    def back(x: Array, grad: Array) -> Array:
+        """Return what each element gets."""
+        rows, _ = known(x.shape)
+        made = np.zeros(x.shape, x.dtype)
+        depth = x.shape[-1] if channels_last else 1
+        function = _give_narrow if x.dtype == np.float32 else _give_wide
+        function(np.ascontiguousarray(x), np.ascontiguousarray(grad), made, rows, depth)
+        return made
+
+    return back
+
+
+def _give(x: Array, grad: Array, made: Array, rows: I64s, depth: int) -> int:
+    """Add each gradient to what an element gets; what is no number is the largest.
+
+    The padding is the lowest number: a window that begins in it, and sees no higher one, gives
+    its gradient to nothing.
+    """
+    source, size = 0, rows[0] * rows[1] * rows[2] * depth
+    windows = rows[3] * rows[4] * rows[5]
+    for number in range(len(grad) // (windows * depth)):
+        for window in range(windows):
+            for channel in range(depth):
+                place = _place_of_largest(x, rows, window, number * size + channel, depth)
+                if place >= 0:
+                    made[place] += grad[source]
+                source += 1
+    return source
+
+
+def _place_of_largest(x: Array, rows: I64s, window: int, start: int, depth: int) -> int:
+    """Return where the first of the largest elements of a window is; -1: in the padding."""
+    deep, high, wide = window // (rows[4] * rows[5]), window // rows[5] % rows[4], window % rows[5]
+    row, i_end, i_step = _seen(rows, deep, 0)
+    j, j_end, j_step = _seen(rows, high, 1)
+    k, k_end, k_step = _seen(rows, wide, 2)
+    is_first = row == deep * rows[9] - rows[15] and j == high * rows[10] - rows[16]
+    is_first = is_first and k == wide * rows[11] - rows[17]
+    best, place = -INFINITE, -1
+    while row < i_end:
+        line = j
+        while line < j_end:
+            column = k
+            while column < k_end:
+                at = start + ((row * rows[1] + line) * rows[2] + column) * depth
+                if is_first or not (x[at] <= best or isnan(best)):
+                    best, place, is_first = x[at], at, False
+                column += k_step
+            line += j_step
+        row += i_step
+    return place
+
+
+@serial
+def _give_narrow(x: F32s, grad: F32s, made: F32s, rows: I64s, depth: int) -> int:
+    return _give(x, grad, made, rows, depth)
+
+
+@serial
+def _give_wide(x: F64s, grad: F64s, made: F64s, rows: I64s, depth: int) -> int:
+    return _give(x, grad, made, rows, depth)
 
 
 INFINITE = float("inf")

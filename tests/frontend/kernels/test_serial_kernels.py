@@ -9,7 +9,7 @@ import gravure.tf as tf
 from gravure.frontend.eager import in_loops
 from gravure.frontend.tf.image import drawing
 from gravure.frontend.tf.special import isotonic
-from gravure.ir.ops.pool import AvgPool
+from gravure.ir.ops.pool import AvgPool, MaxPoolGradient
 
 RANDOM = np.random.default_rng(9)
 
@@ -87,6 +87,23 @@ def test_means_of_few_elements_are_those_of_numpys_steps(sample):
         found = in_loops.means(**attributes)(x)
         assert found.dtype == dtype
         assert found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("kind", ["plain", "equal", "rare"])
+@pytest.mark.parametrize("sample", [s for s in MaxPoolGradient.SAMPLES if math.prod(s.shapes[0])])
+def test_gradients_of_few_elements_are_those_of_numpys_steps(sample, kind):
+    attributes = dict(MaxPoolGradient.complete(sample.attributes))
+    for dtype in (np.float32, np.float64):
+        x, grad = ((RANDOM.random(shape) - 0.5).astype(dtype) for shape in sample.shapes)
+        if kind == "equal":
+            x = np.round(x * 3)
+        if kind == "rare":
+            x[RANDOM.random(x.shape) < 0.3] = np.nan
+            x[RANDOM.random(x.shape) < 0.6] = -np.inf
+        (wanted,) = MaxPoolGradient.evaluate(x, grad, **attributes)
+        found = in_loops.back_to_largest(**attributes)(x, grad)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, wanted)
 
 
 def test_a_window_that_sees_nothing_has_no_mean():
