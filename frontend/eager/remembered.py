@@ -11,6 +11,7 @@ It is for functions of their arguments alone. What depends on a state besides, a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, wraps
@@ -262,7 +263,7 @@ class Notes:
 
     def constant(self, array: Array) -> HiddenElements:
         """Take note of an array that was made inside; of a large one, nothing is remembered."""
-        self.failed |= array.nbytes > LARGEST
+        self.failed |= _stored(array) > LARGEST
         return HiddenElements(self, array)
 
     def form(self, made: Any) -> Form:
@@ -414,6 +415,12 @@ def _alone(notes: Notes, steps: Sequence[NotedStep], form: Form) -> Plan | None:
         return real(function(*[given[i]._array for i in operands]))
 
     return cast("Plan", quiet(run))
+
+
+def _stored(x: Array) -> int:
+    """Return how many bytes the elements of an array take that are not one and the same."""
+    own = [size for size, step in zip(x.shape, x.strides, strict=True) if step]
+    return math.prod(own) * x.itemsize if x.size else 0
 
 
 def _like(x: Array) -> Array:
