@@ -172,7 +172,7 @@ def _gradients(use: Use, received: Sequence[object], sparse: Sparse | None) -> S
 
 MOST_WAYS = 256
 """Ways back through compositions, by their attributes, that are remembered."""
-Way = Callable[[Sequence[Any], Sequence[Any], Sequence[object]], Sequence[object]]
+Way = Callable[[Sequence[object], Sequence[object], Sequence[object]], Sequence[object]]
 
 
 def _remembered_way(use: Use) -> Way | None:
@@ -194,7 +194,7 @@ def _way_back(op: type[Op], attributes: Sequence[tuple[str, object]]) -> Way:
 
     @remembered
     def way(
-        operands: Sequence[Any], results: Sequence[Any], grads: Sequence[object]
+        operands: Sequence[object], results: Sequence[object], grads: Sequence[object]
     ) -> Sequence[object]:
         use = Use(tuple(operands), tuple(results), op, dict(attributes), None, None, op.name)
         return list(op.gradient(call_of(use), *grads))

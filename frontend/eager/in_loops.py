@@ -6,7 +6,7 @@ It is compiled once for all sizes; from some size on, operations have kernels of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from math import isnan, log, sqrt
 from typing import TypeVar
@@ -205,7 +205,7 @@ def _laid_out(
 
 @_loops(AvgPool)
 def means(
-    *, window: tuple[int, ...], strides: tuple[int, ...], pads: Sequence[tuple[int, int]],
+    *, window: tuple[int, ...], strides: tuple[int, ...], pads: tuple[tuple[int, int], ...],
     dilations: tuple[int, ...], channels_last: bool, count_padding: bool,
 ) -> Callable[[Array], Array]:  # fmt: skip
     """Return what takes the mean of each window."""
@@ -267,7 +267,7 @@ def _seen(rows: I64s, place: int, axis: int) -> tuple[int, int, int]:
 
 @_loops(MaxPoolGradient)
 def back_to_largest(
-    *, window: tuple[int, ...], strides: tuple[int, ...], pads: Sequence[tuple[int, int]],
+    *, window: tuple[int, ...], strides: tuple[int, ...], pads: tuple[tuple[int, int], ...],
     dilations: tuple[int, ...], channels_last: bool,
 ) -> Callable[[Array, Array], Array]:  # fmt: skip
     """Return what brings each gradient to the first of the largest elements of its window."""

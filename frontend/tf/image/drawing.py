@@ -73,7 +73,8 @@ def _ends(boxes: Array, height: int, width: int) -> Array:
     """Return the rows and columns of the edges of boxes."""
     found = boxes.astype(np.float32) * np.array([height - 1, width - 1] * 2, np.float32)
     limits = np.iinfo(np.int32)
-    return np.clip(np.nan_to_num(np.trunc(found)), limits.min, limits.max).astype(np.int64)
+    ends: Array = np.clip(np.nan_to_num(np.trunc(found)), limits.min, limits.max)
+    return ends.astype(np.int64)
 
 
 def _draw(

@@ -18,7 +18,6 @@ from ....ir.gradient.tape import Tape
 from ....ir.op import Array, Op
 from ....ir.types.tensor import TensorSpec
 from ...eager.remembered import remembered
-from ...eager.tensor import Tensor
 from ...graph.graph import GraphTensor
 from ...graph.inference import Abstract, Given, emit_abstract
 from ...graph.kinds import RULES, Rule
@@ -113,13 +112,17 @@ def _back_at_once(
         tape, at = Tape(emit), Abstract(TensorSpec(spec_of_value(grad).dtype, sizes))
         operands = (at, *others) if is_first else (*others, at)
         made = RULES[type_].function(Maker(tape.emit), *operands, **dict(given))
-        _expect_shape("grad", TensorShape(spec_of_value(made).dims), grad)
+        sizes_made, sizes_given = (spec_of_value(x).dims for x in (made, grad))
+        if sizes_made != sizes_given:
+            raise InvalidShapesError(
+                f"Expected grad shape to be {[*sizes_made]}, but got {[*sizes_given]}"
+            )
         return tape.backward([made], [grad], [at])[0]
 
     rule = Rule(type_, back)
     operands = [grad] if other is None else [grad, other]
     found = compute(rule, operands, {})
-    assert isinstance(found, Tensor), "there is one result"
+    assert not isinstance(found, list), "there is one result"
     return found
 
 
@@ -139,10 +142,11 @@ def _through_linear(
     known = _sizes_at_once(sizes)
     if known is not None and grad.eager and (other is None or other.eager):
         return _back_at_once(type_, is_first, known, grad, other, [*given.items()])
-    forward, others = PUBLIC[type_], [] if other is None else [other]
+    others = [] if other is None else [other]
 
     def layer(x: TfTensor) -> TfTensor:
-        return forward(x, *others, **given) if is_first else forward(*others, x, **given)
+        made = PUBLIC[type_](*((x, *others) if is_first else (*others, x)), **given)
+        return convert(made)
 
     return way_back(layer, zeros(sizes, grad.dtype), grad, name)
 

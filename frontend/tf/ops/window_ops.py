@@ -452,9 +452,8 @@ def _pool(type_: str, gv: str, rank: int | None = None) -> Callable[..., TfTenso
                 strides=(1, *steps), pads=(unit, *pads), dilations=(1, *apart), channels_last=True,
             )  # fmt: skip
             return m.reshape(made, shape=(batch, *spec_of_value(made).dims[2:]))
-        return getattr(m, gv)(
-            input, window=window, strides=steps, pads=pads, dilations=apart, channels_last=last
-        )
+        more = {"strides": steps, "pads": pads, "dilations": apart, "channels_last": last}
+        return getattr(m, gv)(input, window=window, **more)
 
     return function
 
