@@ -14,7 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ....codegen.serial.function import F64s, I64s, serial
 from ....ir.op import Array
+from ...eager.remembered import remembered
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
@@ -24,6 +26,8 @@ from ..ops.random_ops import row_given
 
 DIGITS = 31
 """So many points, as a power of two, the sequence has at most."""
+PART = 2.0**-31
+"""The share of the least digit."""
 MOST = 21200
 """So many axes have direction numbers."""
 
@@ -130,18 +134,46 @@ def directions(count: int) -> Array:
     return found
 
 
+@cache
+def _columns(axes: int) -> Array:
+    """Return what each digit of a point's number adds to it, axis by axis in rows of digits."""
+    shifted = directions(axes) << np.arange(DIGITS - 1, -1, -1)
+    return np.ascontiguousarray(shifted.T)
+
+
 def _points(axes: int, count: int, skip: int) -> Array:
-    """Return points as fractions of 2**DIGITS."""
-    codes = np.arange(skip + 1, skip + count + 1, dtype=np.int64)
-    codes ^= codes >> 1
-    columns = directions(axes) << np.arange(DIGITS - 1, -1, -1)
-    made = np.zeros((count, axes), np.int64)
-    for digit in range(int(codes.max()).bit_length()):
-        taken = np.flatnonzero(codes >> digit & 1)
-        made[taken] ^= columns[:, digit]
+    """Return points as fractions of one.
+
+    >>> _points(2, 3, 0).tolist()
+    [[0.5, 0.5], [0.75, 0.25], [0.25, 0.75]]
+    """
+    made = np.empty((count, axes))
+    _fill(_columns(axes), np.zeros(axes, np.int64), axes, skip + 1, made)
     return made
 
 
+@serial
+def _fill(columns: I64s, point: I64s, axes: int, number: int, made: F64s) -> int:
+    """Write the points from a number on, the first into `point` before: one digit changes each."""
+    code = number ^ number >> 1
+    for digit in range(DIGITS):
+        if code >> digit & 1 == 1:
+            for axis in range(axes):
+                point[axis] = point[axis] ^ columns[digit * axes + axis]
+    for row in range(len(made) // axes):
+        for axis in range(axes):
+            made[row * axes + axis] = point[axis] * PART
+        number += 1
+        digit = 0
+        while number >> digit & 1 == 0:
+            digit += 1
+        if digit < DIGITS:
+            for axis in range(axes):
+                point[axis] = point[axis] ^ columns[digit * axes + axis]
+    return number
+
+
+@remembered
 def sobol_sample(
     dim: object,
     num_results: object,
@@ -166,7 +198,7 @@ def sobol_sample(
             raise InvalidArgumentError("skip must be non-negative [Op:SobolSample]")
         if count + start >= 2**31 - 1:
             raise InvalidArgumentError("num_results+skip must be less than 2147483647")
-        return ((_points(axes, count, start) * 2.0**-DIGITS).astype(row.numpy),)
+        return (_points(axes, count, start).astype(row.numpy, copy=False),)
 
     with InGraph(graph_of([dim, num_results, skip])):
         given = [convert(x, "int32") for x in (dim, num_results, skip)]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ....ir.op import Array
+from ...eager.remembered import remembered
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops.array_ops import boolean_mask, concat, expand_dims, pad, squeeze, stack
@@ -90,6 +91,7 @@ def _solved(
     return made, gradient
 
 
+@remembered
 def tridiagonal_solve(
     diagonals: object,
     rhs: object,
@@ -127,6 +129,7 @@ def tridiagonal_solve(
         return squeeze(made, -1) if is_vector else made
 
 
+@remembered
 def tridiagonal_matmul(
     diagonals: object, rhs: object, diagonals_format: str = "compact", name: str | None = None
 ) -> TfTensor:
@@ -164,6 +167,7 @@ def _regular(main: TfTensor) -> tuple[TfTensor, Callable[[TfTensor], TfTensor]]:
     return host("BandedTriangularSolve", looked_at, [main], results)[0], lambda grad: grad
 
 
+@remembered
 def banded_triangular_solve(
     bands: object,
     rhs: object,
