@@ -13,19 +13,27 @@ import numpy as np
 
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
-from ....ir.ops.random import STRIDE
+from ....ir.op import Array
+from ....ir.ops.random import STRIDE, WORD
 from ....ir.types import dtypes as rows
+from ....runtime.tracing import EARS
 from ...eager.tensor import Tensor
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import GraphTensor
 from ...values.context import STATE, entered
 from ...values.dtypes import DTypeLike
-from ..core.bridge import TfTensor
+from ..core.bridge import EagerTensor, TfTensor
 from ..core.calls import perform_all, rule
-from ..core.shapes import ShapeLike
+from ..core.shapes import ShapeLike, broadcast_static_shape
 from ..core.values import InGraph, convert, graph_of, static
 from ..graph.state import Variable
-from ..ops.array_ops import broadcast_dynamic_shape, concat, reshape, stack, unstack
+from ..ops.array_ops import (
+    broadcast_dynamic_shape,
+    concat,
+    reshape,
+    stack,
+    unstack,
+)
 from ..ops.array_ops import shape as shape_of
 from ..ops.composed import bitcast
 from ..ops.creation import zeros, zeros_like
@@ -42,7 +50,7 @@ class Algorithm(IntEnum):
     AUTO_SELECT = 3
 
 
-PHILOX = 1
+PHILOX, ALL = 1, (1 << 64) - 1
 ALGORITHMS = (PHILOX, Algorithm.AUTO_SELECT, "philox", "auto_select", None)
 
 
@@ -146,10 +154,13 @@ class Generator(Source):
         """Leave out so many numbers; return the state before."""
         return self._moved(convert(delta, "int64") * STRIDE)[1]
 
-    def _moved(self, count: TfTensor) -> tuple[TfTensor, TfTensor]:
+    def _moved(self, count: TfTensor | int) -> tuple[TfTensor, TfTensor]:
         """Leave out counters; return key and state before."""
         before = convert(self.state)
-        key, after = perform_all("RngReadAndSkip", [before, count])
+        if isinstance(count, int) and _is_at_once(before):
+            key, after = _following(before._array, count)
+        else:
+            key, after = perform_all("RngReadAndSkip", [before, convert(count, "int64")])
         self.state.assign(after)
         return key, before
 
@@ -162,9 +173,9 @@ class Generator(Source):
         dims = static(shape)
         if not isinstance(dims, list | tuple) or not all(isinstance(d, int) for d in dims):
             count = REDUCTIONS["reduce_prod"](whole(shape, "int64")) * STRIDE
+            key = self._moved(count)[0]
         else:
-            count = convert(STRIDE * prod(dims), "int64")
-        key = self._moved(count)[0]
+            key = self._moved(STRIDE * prod(dims))[0]
         replica = Generator.REPLICA() if self._is_shared else None
         return key if replica is None else _of_replica(key, replica)
 
@@ -186,11 +197,7 @@ class Generator(Source):
         """Draw how many of so many tries succeed, by a chance of each."""
         del name
         with InGraph(graph_of([shape, counts, probs])):
-            inner = broadcast_dynamic_shape(shape_of(convert(counts)), shape_of(convert(probs)))
-            parts = cast(REDUCTIONS["reduce_prod"](inner), "int64")
-            every = REDUCTIONS["reduce_prod"](whole(shape, "int64"))
-            each = every // FUNCTIONS["maximum"](parts, convert(1, "int64"))
-            key, _ = self._moved(parts * 200 * (each + 3) // 4 * STRIDE)
+            key, _ = self._moved(_counters_of_binomial(shape, convert(counts), convert(probs)))
             return binomials(shape, key, counts, probs, dtype)
 
     def make_seeds(self, count: int = 1) -> TfTensor:
@@ -202,6 +209,36 @@ class Generator(Source):
         """Return generators that are independent of this one and of each other."""
         keys = unstack(self.uniform_full_int([count], "int64"))
         return [Generator.from_key_counter(key, [0, 0]) for key in keys]
+
+
+def _counters_of_binomial(shape: object, counts: TfTensor, probs: TfTensor) -> TfTensor | int:
+    """Return how many counters TensorFlow sets aside for numbers of the binomial distribution."""
+    dims = static(shape)
+    if isinstance(dims, list | tuple) and all(isinstance(d, int) for d in dims):
+        shapes = counts.shape, probs.shape
+        if all(x.is_fully_defined() for x in shapes):
+            parts = prod(broadcast_static_shape(*shapes).known())
+            return parts * 200 * (prod(dims) // max(parts, 1) + 3) // 4 * STRIDE
+    inner = broadcast_dynamic_shape(shape_of(counts), shape_of(probs))
+    parts_then = cast(REDUCTIONS["reduce_prod"](inner), "int64")
+    every = REDUCTIONS["reduce_prod"](whole(shape, "int64"))
+    each = every // FUNCTIONS["maximum"](parts_then, convert(1, "int64"))
+    return parts_then * 200 * (each + 3) // 4 * STRIDE
+
+
+def _is_at_once(state: TfTensor) -> bool:
+    """Say whether a state is there to be looked at, and nobody takes note of what is done to it."""
+    is_there = isinstance(state, EagerTensor) and state.direct
+    return is_there and not (STATE.busy or EARS.count)
+
+
+def _following(state: Array, count: int) -> tuple[TfTensor, TfTensor]:
+    """Return the key of a state, and the state that many counters on."""
+    low, high, key = state.tolist()
+    words = [x >> shift & WORD for x in (key, low, high) for shift in (0, 32)]
+    moved = (low & ALL) + (count & ALL)
+    following = [_signed(moved), _signed(high + (moved > ALL)), key]
+    return EagerTensor(np.array(words, np.uint32)), EagerTensor(np.array(following, np.int64))
 
 
 def create_rng_state(seed: object, alg: object) -> TfTensor:

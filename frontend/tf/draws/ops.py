@@ -28,6 +28,7 @@ from ..ops.math_ops import FUNCTIONS, REDUCTIONS
 from ..ops.random_ops import drawn_now, key_of_seed, seeded_key
 from . import sampling
 from .reparametrised import by_alpha
+from .successes import binomial
 
 TINY = {name: float(np.finfo(name).tiny) for name in ("float16", "float32", "float64")}
 
@@ -238,7 +239,7 @@ def binomials(
     tries, chances = of_one_shape(*same(counts, probs))
     refuse_other_axes(shape_, tries)
     name = "StatelessRandomBinomial"
-    return _drawn(name, sampling.binomial, shape_, key, [tries, chances], dtype, whole=False)
+    return _drawn(name, binomial, shape_, key, [tries, chances], dtype, whole=False)
 
 
 def refuse_other_axes(shape_: object, of: TfTensor) -> None:

@@ -1,8 +1,7 @@
 """Numbers of a key that are drawn until they fit: functions of arrays, all elements at a time.
 
 Element i has the counters from `STRIDE * i` on for its own; it takes words from them, in order,
-until a draw is accepted. Methods: Marsaglia and Tsang (gamma), Knuth and Hoermann (Poisson),
-Hoermann (binomial).
+until a draw is accepted. Methods: Marsaglia and Tsang (gamma), Knuth and Hoermann (Poisson).
 """
 
 from __future__ import annotations
@@ -161,80 +160,6 @@ def _transformed(words: OwnWords, open_: Array, rate: Draws, made: Draws) -> Non
             s = np.log(v * inverse / (a / (inner * inner) + b))
             t = -mean + k * np.log(mean) - LOG_GAMMA(np.maximum(k, 0) + 1).astype(np.float64)
         fits |= ~never & (s <= t)
-        made[open_[fits]] = k[fits]
-        open_ = open_[~fits]
-
-
-WAITS = 42
-"""So many blocks each element has where waits are counted: of at most 10 in the mean."""
-
-
-def binomial(key: Array, counts: Draws, probs: Draws) -> Draws:
-    """Return numbers of the binomial distribution of these tries and chances, one for each."""
-    made = np.where(np.isnan(probs), np.nan, counts)
-    never = (counts <= 0) | (probs <= 0)
-    made[never] = 0.0
-    open_ = ~never & (probs < 1) & np.isfinite(counts)  # of infinite tries as many succeed
-    few = np.where(probs > 0.5, 1 - probs, probs)
-    numbers, much = np.arange(len(counts)), np.where(open_, counts, 0) * few >= 10
-    drawn = np.zeros(len(counts))
-    with np.errstate(all="ignore"):
-        waits = OwnWords(key, numbers, WAITS)
-        _in_waits(waits, np.flatnonzero(open_ & ~much), counts, few, drawn)
-        _in_squeezes(OwnWords(key, numbers), np.flatnonzero(open_ & much), counts, few, drawn)
-    made[open_] = np.where(probs > 0.5, counts - drawn, drawn)[open_]
-    return made
-
-
-def _in_waits(words: OwnWords, open_: Array, counts: Draws, probs: Draws, made: Draws) -> None:
-    """Count how many geometric waits fit into the tries."""
-    total = np.zeros(len(counts))
-    while len(open_):
-        total[open_] += np.ceil(np.log(words.uniform(open_)) / np.log1p(-probs[open_]))
-        open_ = open_[total[open_] <= counts[open_]]
-        made[open_] += 1
-
-
-TAILS = np.array([
-    0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
-    0.0166446911898211, 0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
-    0.00925546218271273, 0.00833056343336287,
-])  # fmt: skip
-"""What Stirling's formula leaves out of log(k!), for k from 0 on."""
-
-
-def _tail(k: Draws) -> Draws:
-    """Return what Stirling's formula leaves out of log(k!)."""
-    square = (k + 1) * (k + 1)
-    far = (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1)
-    near = TAILS[np.clip(k, 0, 9).astype(np.int64)]
-    found: Draws = np.where(k <= 9, near, far)
-    return found
-
-
-def _in_squeezes(words: OwnWords, open_: Array, counts: Draws, probs: Draws, made: Draws) -> None:
-    """Draw from a distribution that lies above (Hoermann, 1993), until one is accepted."""
-    while len(open_):
-        count, p = counts[open_], probs[open_]
-        deviation = np.sqrt(count * p * (1 - p))
-        b = 1.15 + 2.53 * deviation
-        a = -0.0873 + 0.0248 * b + 0.01 * p
-        ratio, top = p / (1 - p), np.floor((count + 1) * p)
-        u = words.uniform(open_)
-        v = words.uniform(open_)
-        u = u - 0.5
-        inner = 0.5 - np.abs(u)
-        k = np.floor((2 * a / inner + b) * u + (count * p + 0.5))
-        fits = (inner >= 0.07) & (v <= 0.92 - 4.2 / b)
-        possible = (k >= 0) & (k <= count)
-        height = np.log(v * ((2.83 + 5.1 / b) * deviation) / (a / (inner * inner) + b))
-        bound = (
-            (top + 0.5) * np.log((top + 1) / (ratio * (count - top + 1)))
-            + (count + 1) * np.log((count - top + 1) / (count - k + 1))
-            + (k + 0.5) * np.log(ratio * (count - k + 1) / (k + 1))
-            + _tail(top) + _tail(count - top) - _tail(k) - _tail(count - k)
-        )  # fmt: skip
-        fits |= possible & (height <= bound)
         made[open_[fits]] = k[fits]
         open_ = open_[~fits]
 
