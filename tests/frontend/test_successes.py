@@ -14,7 +14,7 @@ def test_successes_are_what_their_function_says_in_python() -> None:
     counts = np.concatenate([random.integers(0, 50, 150), 10.0 ** random.uniform(0, 8, 150)])
     probs = np.concatenate([random.random(250), 10.0 ** random.uniform(-8, 0, 50)])
     made = [0.0] * len(counts)
-    key = KEY.astype(np.uint64).tolist()
+    key = KEY.tolist()
     successes._draw.function(key, counts, probs, successes.TAILS, made)
     assert made == successes.binomial(KEY, counts, probs).tolist()
 

@@ -18,6 +18,7 @@ import numpy as np
 from ....ir.op import Array
 from ....ir.ops.random import further
 from ....ir.types.dtypes import DType
+from ...eager.remembered import remembered
 from ...eager.tensor import Tensor
 from ...graph.graph import spec_with_unknowns
 from ...values.context import STATE
@@ -206,6 +207,7 @@ def _with_gradient(made: TfTensor, parameters: Sequence[TfTensor]) -> TfTensor:
     return found
 
 
+@remembered
 def stateless_parameterized_truncated_normal(
     shape: object,
     seed: object,

@@ -6,7 +6,7 @@ A sampler gives classes, how often each is expected among them, and how often th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -145,15 +145,24 @@ def fixed_unigram_candidate_sampler(
     if bool(vocab_file) == bool(len(unigrams)):
         raise ValueError("Must provide either vocab_file or unigrams, and not both.")
     listed = _weights_of(vocab_file) if vocab_file else [float(x) for x in unigrams]
-    kept = np.power(np.array(listed[shard::num_shards], np.float32), np.float32(distortion))
-    weights = np.concatenate([np.zeros(num_reserved_ids, np.float32), kept])
-    if len(weights) != range_max:
-        raise ValueError(f"range_max is {range_max}, but there are {len(weights)} weights")
-    label = f"FixedUnigram/{num_true}/{num_sampled}/{unique}/{hash(weights.tobytes())}"
+    kind, number = _weighted(tuple(listed[shard::num_shards]), distortion, num_reserved_ids)
+    if kind.count != range_max:
+        raise ValueError(f"range_max is {range_max}, but there are {kind.count} weights")
+    label = f"FixedUnigram/{num_true}/{num_sampled}/{unique}/{number}"
     asked = SamplerCall(
         "FixedUnigramCandidateSampler", f"{label}/CandidateSampler", num_true, num_sampled, unique
     )
-    return asked.of(true_classes, Weighted(weights), seed)
+    return asked.of(true_classes, kind, seed)
+
+
+@lru_cache(maxsize=32)
+def _weighted(
+    listed: tuple[float, ...], distortion: float, reserved: int
+) -> tuple[Distribution, int]:
+    """Return the distribution of weights, behind classes of none, and what its draws count by."""
+    kept = np.power(np.array(listed, np.float32), np.float32(distortion))
+    weights = np.concatenate([np.zeros(reserved, np.float32), kept])
+    return Weighted(weights), hash(weights.tobytes())
 
 
 def _weights_of(path: str) -> list[float]:

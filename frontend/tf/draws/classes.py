@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp
 from typing import ClassVar
 
@@ -113,20 +114,30 @@ class Learned:
     shares: ClassVar = NO_SHARES
 
     def __init__(self, count: int) -> None:
-        self.count, self.seen = count, np.ones(count, np.int64)
-
-    @property
-    def others(self) -> Array:
-        """Return how many were seen up to each class."""
-        return np.cumsum(self.seen)
+        self.count = self.total = count
+        self.seen, self.others = _once_each(count)
+        """How often each class was seen, and how many up to each."""
 
     def chance(self, classes: Array) -> Array:
         """Return how likely classes are."""
-        return (self.seen[classes] / np.float32(self.seen.sum())).astype(np.float32)
+        return (self.seen[classes] / np.float32(self.total)).astype(np.float32)
 
     def learn(self, true: Array) -> None:
         """Count true classes."""
+        self.seen = self.seen.copy()
         np.add.at(self.seen, true.ravel(), 1)
+        self.total += true.size
+
+    def look(self) -> None:
+        """Add up what was learned since numbers were drawn."""
+        if self.total != self.others[-1]:
+            self.others = np.cumsum(self.seen)
+
+
+@lru_cache(maxsize=8)
+def _once_each(count: int) -> tuple[Array, Array]:
+    """Return how often classes were seen that each were once, and how many up to each."""
+    return np.ones(count, np.int64), np.arange(1, count + 1)
 
 
 Distribution = Uniform | LogUniform | Weighted | Learned
@@ -140,6 +151,8 @@ def sampled(
     every[: true.size] = true.ravel()
     classes = every[true.size :]
     seen = np.empty(1 << (2 * wanted).bit_length() if unique else 0, np.int64)
+    if isinstance(kind, Learned):
+        kind.look()
     given = kind.KIND, kind.count, kind.scale, kind.shares, kind.others
     tries = _draw(key, *given, 4 * BLOCKS * max(wanted, 1), seen, classes)
     if tries < 0:
@@ -177,7 +190,7 @@ def _draw(
             return -1
         at = width * tries % words
         if at & 3 == 0:
-            a, b, c, d = _block(key, at >> 2)
+            a, b, c, d = block(key, at >> 2)
         first = a if at & 3 == 0 else b if at & 3 == 1 else c if at & 3 == 2 else d
         second = b if at & 3 == 0 else d
         value = first
@@ -228,9 +241,9 @@ def _is_known(seen: I64s, value: int) -> bool:
     return False
 
 
-def _block(key: U32s, block: int) -> tuple[int, int, int, int]:
+def block(key: U32s, further: int) -> tuple[int, int, int, int]:
     """Return four words of a key's, some blocks on (Philox: Salmon et al., 2011)."""
-    a, b, c, d = _counter(key, block)
+    a, b, c, d = _counter(key, further)
     first, second = int(key[0]), int(key[1])
     for _ in range(ROUNDS):
         p, q = a * LOW_FACTOR, c * HIGH_FACTOR
@@ -249,4 +262,4 @@ def _counter(key: U32s, block: int) -> tuple[Word, Word, Word, Word]:
     return a & WORD, b & WORD, c & WORD, d & WORD
 
 
-__all__ = ["Distribution", "Learned", "LogUniform", "Uniform", "Weighted", "sampled"]
+__all__ = ["Distribution", "Learned", "LogUniform", "Uniform", "Weighted", "block", "sampled"]

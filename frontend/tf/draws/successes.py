@@ -10,14 +10,11 @@ from math import isnan, log, log1p, sqrt
 
 import numpy as np
 
-from ....codegen.serial.function import F64s, U64s, Word, serial
+from ....codegen.serial.function import F64s, U32s, serial
 from ....ir.op import Array
 from ....ir.ops.random import STRIDE
+from .classes import block
 
-WORD, ALL = (1 << 32) - 1, (1 << 64) - 1
-FACTOR, OTHER_FACTOR = 0xD2511F53, 0xCD9E8D57
-STEP, OTHER_STEP = 0x9E3779B9, 0xBB67AE85
-ROUNDS = 10
 UNIT = 2.0**-52
 HIGH = (1 << 20) - 1
 WHOLE = 2.0**52
@@ -37,12 +34,12 @@ TAILS = np.array([
 def binomial(key: Array, counts: Array, probs: Array) -> Array:
     """Return numbers of the binomial distribution of these tries and chances, one for each."""
     made = np.empty(len(counts))
-    _draw(key.astype(np.uint64), counts, probs, TAILS, made)
+    _draw(key, counts, probs, TAILS, made)
     return made
 
 
 @serial
-def _draw(key: U64s, counts: F64s, probs: F64s, tails: F64s, made: F64s) -> int:
+def _draw(key: U32s, counts: F64s, probs: F64s, tails: F64s, made: F64s) -> int:
     """Draw all numbers; element i has the counters from `STRIDE * i` or `WAITS * i` on."""
     for i in range(len(made)):
         count, chance = counts[i], probs[i]
@@ -60,30 +57,30 @@ def _draw(key: U64s, counts: F64s, probs: F64s, tails: F64s, made: F64s) -> int:
     return len(made)
 
 
-def _in_waits(key: U64s, block: int, count: float, p: float) -> float:
+def _in_waits(key: U32s, first: int, count: float, p: float) -> float:
     """Count how many geometric waits fit into the tries."""
     per, total, made = log1p(-p), 0.0, 0.0
-    number = block
+    number = first
     while True:
-        first, second = _units(key, number)
-        total = total - _floor(-(log(first) / per))
+        one, other = _units(key, number)
+        total = total - _floor(-(log(one) / per))
         if not total <= count:
             return made
-        total = total - _floor(-(log(second) / per))
+        total = total - _floor(-(log(other) / per))
         if not total <= count:
             return made + 1.0
         made += 2.0
         number += 1
 
 
-def _in_squeezes(key: U64s, block: int, count: float, p: float, tails: F64s) -> float:
+def _in_squeezes(key: U32s, first: int, count: float, p: float, tails: F64s) -> float:
     """Draw from the distribution that lies above, until a number is accepted."""
     deviation = sqrt(count * p * (1.0 - p))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * p
     ratio, top = p / (1.0 - p), _floor((count + 1.0) * p)
     sure, scale = 0.92 - 4.2 / b, (2.83 + 5.1 / b) * deviation
-    number = block
+    number = first
     while True:
         u, v = _units(key, number)
         u -= 0.5
@@ -121,17 +118,7 @@ def _floor(x: float) -> float:
     return whole - 1.0 if whole > x else whole
 
 
-def _units(key: U64s, block: int) -> tuple[float, float]:
+def _units(key: U32s, number: int) -> tuple[float, float]:
     """Return two uniform numbers of a block, in the order in which they are taken."""
-    by: Word = key[0]
-    other: Word = key[1]
-    step: Word = block
-    low = (key[2] | key[3] << 32) + step & ALL
-    high = (key[4] | key[5] << 32) + (low < step) & ALL
-    a, b, c, d = low & WORD, low >> 32, high & WORD, high >> 32
-    for _ in range(ROUNDS):
-        p, q = a * FACTOR, c * OTHER_FACTOR
-        a, b, c, d = q >> 32 ^ b ^ by, q & WORD, p >> 32 ^ d ^ other, p & WORD
-        by, other = by + STEP & WORD, other + OTHER_STEP & WORD
-    first = float((c & HIGH) << 32 | d) * UNIT
-    return first, float((a & HIGH) << 32 | b) * UNIT
+    a, b, c, d = block(key, number)
+    return float((c & HIGH) << 32 | d) * UNIT, float((a & HIGH) << 32 | b) * UNIT
