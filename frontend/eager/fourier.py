@@ -6,7 +6,7 @@ Which of the two it is depends on the shape alone: numpy has the lengths of othe
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 
 import numpy as np
@@ -52,6 +52,20 @@ def transformed(x: Array, *, inverse: bool = False) -> Array:
     return kernel(pairs).view(x.dtype).reshape(x.shape)
 
 
+def transformed_along(x: Array, rank: int, *, inverse: bool = False) -> Array:
+    """Return what numpy's `fftn` or `ifftn` gives along the last axes, the last one first."""
+    is_few, plain = x.size < MUCH, np.fft.ifft if inverse else np.fft.fft
+    made = plain(x) if is_few else transformed(x, inverse=inverse)
+    for axis in range(x.ndim - 2, x.ndim - 1 - rank, -1):
+        count = x.shape[axis]
+        if not is_few and is_compiled((x.size // count, count), count):
+            turned = transformed(made.swapaxes(axis, -1), inverse=inverse)
+            made = turned.swapaxes(axis, -1)
+        elif count > 1:
+            made = plain(made, axis=axis)
+    return made.astype(x.dtype, copy=False)
+
+
 def transformed_half(x: Array) -> Array:
     """Return what numpy's `rfft` gives, in complex numbers of the type of the operand."""
     count, whole = x.shape[-1], WHOLE[x.dtype]
@@ -62,6 +76,44 @@ def transformed_half(x: Array) -> Array:
     kernel = _compiled(PARTS[whole], count // 2, _bound(len(pairs)), inverse=False, half=True)
     made: Array = kernel(pairs).view(whole)
     return made.reshape(*x.shape[:-1], count // 2 + 1)
+
+
+def cosines(x: Array, kind: int, *, ortho: bool) -> Array:
+    """Return the cosine transform of kind 2 or 3 of rows of floats, by one of complex numbers.
+
+    Of kind 2, as J. Makhoul did ("A fast cosine transform in one and two dimensions", 1980): what
+    is at even places, and then what is at odd ones from the last on, is a row of its own. Kind 3
+    is, in this order, the real part of what the turned row becomes.
+    """
+    count = x.shape[-1]
+    half = count - count // 2
+    row = np.empty_like(x, order="C")
+    if kind == 3:
+        whole = transformed(x * _turn(count, kind, ortho, x.dtype)).real
+        row[..., ::2], row[..., 1::2] = whole[..., :half], whole[..., half:][..., ::-1]
+        return row
+    row[..., :half], row[..., half:] = x[..., ::2], x[..., 1::2][..., ::-1]
+    found = transformed_half(row)
+    found *= _turn(count, kind, ortho, x.dtype)
+    kept = found.shape[-1]
+    row[..., :kept] = found.real
+    np.negative(found.imag[..., half - 1 : 0 : -1], out=row[..., kept:])
+    return row
+
+
+@lru_cache(maxsize=16)
+def _turn(count: int, kind: int, ortho: bool, dtype: np.dtype[np.generic]) -> Array:
+    """Return what turns elements before or after they are transformed, with their weights."""
+    weights = np.full(count, 2.0)
+    if ortho:
+        weights *= np.sqrt(0.5 / count)
+        weights[0] *= np.sqrt(0.5)
+    elif kind == 3:
+        weights[0] = 1.0
+    made = weights * np.exp(-0.5j * np.pi / count * np.arange(count))
+    kept = count if kind == 3 else count // 2 + 1
+    found: Array = made[:kept].astype(WHOLE[dtype])
+    return found
 
 
 def _bound(rows: int) -> int:

@@ -105,7 +105,7 @@ def _in_squeezes(key: U32s, first: int, count: float, p: float, tails: F64s) -> 
 def _tail(tails: F64s, k: float) -> float:
     """Return what Stirling's formula leaves out of log(k!)."""
     if k >= 0.0 and k <= 9.0:
-        return tails[int(k)]
+        return float(tails[int(k)])
     square = (k + 1.0) * (k + 1.0)
     return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / (k + 1.0)
 

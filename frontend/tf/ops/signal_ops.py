@@ -19,12 +19,14 @@ from ....ir.families import spec_of_value
 from ....ir.op import Array
 from ....ir.ops.fourier import has_kernel, turns
 from ....ir.types import dtypes as rows
-from ...eager.fourier import transformed, transformed_half
+from ....runtime.tracing import EARS
+from ...eager.fourier import cosines, transformed, transformed_along, transformed_half
 from ...eager.remembered import notes_of, remember_all, remembered
 from ...graph.kinds import PyFunction
+from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import TfTensor, custom_gradient, dressed, wrap
+from ..core.bridge import EagerTensor, TfTensor, custom_gradient, dressed, wrap
 from ..core.calls import perform, rule
 from ..core.host_ops import host
 from ..core.values import InGraph, InvalidTypesError, convert, graph_of, shape_spec, static, whole
@@ -98,14 +100,16 @@ def _turned(name: str, x: TfTensor, axes: tuple[int, ...]) -> TfTensor:
     """Return what numpy's transform of complex numbers along axes gives."""
     if axes == (-1,) and _is_compiled(x):
         return perform("FFT", [x], inverse=name == "ifftn")
-    if axes == (-1,):
-        return _host(partial(_rows, inverse=name == "ifftn"), x, x.shape._dims, x.dtype.name)
-    function = getattr(np.fft, name)
-    return _host(lambda a: function(a, axes=axes) if a.size else a, x, x.shape._dims, x.dtype.name)
+    compute = partial(_along_last, rank=len(axes), inverse=name == "ifftn")
+    return _host(compute, x, x.shape._dims, x.dtype.name)
 
 
-def _rows(array: Array, inverse: bool) -> Array:
-    return transformed(array, inverse=inverse) if array.size else array
+def _along_last(array: Array, rank: int, inverse: bool) -> Array:
+    if not array.size:
+        return array
+    if rank == 1:
+        return transformed(array, inverse=inverse)
+    return transformed_along(array, rank, inverse=inverse)
 
 
 def _adjoint(name: str, grad: Array, x: Array, lengths: Sequence[int] | None, rank: int) -> Array:
@@ -552,6 +556,16 @@ def _basis_of(kind: int, count: TfTensor, ortho: bool) -> TfTensor:
     return FUNCTIONS["cos"](angles) * expand_dims(scale, 0 if kind == 2 else 1)
 
 
+SHORT = 128
+"""Rows of up to so many elements are multiplied by a matrix, which is remembered."""
+
+
+def _is_at_once(x: TfTensor) -> bool:
+    """Say whether floats are there to be looked at, and nobody takes note of what is done."""
+    is_there = isinstance(x, EagerTensor) and x.direct and x.dtype.name in COMPLEX
+    return is_there and bool(x._array.size) and not (STATE.busy or EARS.count)
+
+
 def dct(
     input: object,
     type: int = 2,
@@ -578,6 +592,8 @@ def dct(
     count = x.shape.as_list()[-1]
     if type == 1 and count is not None and count < 2:
         raise ValueError("DCT-I requires the dimension to be greater than one.")
+    if type in (2, 3) and count is not None and count > SHORT and _is_at_once(x):
+        return wrap(cosines(x._array, type, ortho=norm == "ortho"))
     with InGraph(graph_of([x])):
         if count is None:
             basis = cast(_basis_of(type, shape(x)[-1], norm == "ortho"), x.dtype)
