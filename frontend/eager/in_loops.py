@@ -39,7 +39,7 @@ def _loops(op: type[Op]) -> Callable[[Make], Make]:
 @_loops(TriangularSolve)
 def triangle(*, lower: bool, transpose: bool) -> Callable[[Array, Array], Array]:
     """Return what solves systems for a triangle."""
-    forwards = lower != transpose
+    forwards, turned = int(lower != transpose), int(transpose)  # (compiled code takes no truths)
 
     def solved(a: Array, b: Array) -> Array:
         """Return the solutions for a triangle; it is divided by zeros of the diagonal."""
@@ -49,7 +49,7 @@ def triangle(*, lower: bool, transpose: bool) -> Callable[[Array, Array], Array]
             a, b = (np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b))
         made = np.array(b, np.float64, order="C")
         wide = np.ascontiguousarray(a, np.float64)
-        _substitute(wide, made, a.shape[-1], forwards, transpose)
+        _substitute(wide, made, a.shape[-1], forwards, turned)
         return made.astype(b.dtype, copy=False)
 
     return solved

@@ -6,11 +6,46 @@ from math import isnan
 
 import numpy as np
 
-from ...codegen.serial.function import F32s, F64s, I64s, serial, single
+from ...codegen.serial.function import F32s, F64s, I32s, I64s, serial, single
 from ...ir.op import Array
 
 TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 """The element types of numbers that are added up here."""
+
+
+def ends_of(ids: Array, count: int) -> Array:
+    """Return behind which place each of so many segments ends, of rows that are in their order.
+
+    >>> ends_of(np.array([0, 0, 3]), 5).tolist()
+    [2, 2, 2, 3, 3]
+    """
+    ends = np.empty(count, np.int64)
+    function = _narrow_ends if ids.dtype == np.int32 else _wide_ends
+    function(np.ascontiguousarray(ids, None if ids.dtype == np.int32 else np.int64), ends)
+    return ends
+
+
+@serial
+def _narrow_ends(ids: I32s, ends: I64s) -> int:
+    return _fill_ends(ids, ends)
+
+
+@serial
+def _wide_ends(ids: I64s, ends: I64s) -> int:
+    return _fill_ends(ids, ends)
+
+
+def _fill_ends(ids: Array, ends: I64s) -> int:
+    """Write where a segment ends when one behind it begins: numbers looked up would jump about."""
+    place = 0
+    for i in range(len(ids)):
+        while place < ids[i]:
+            ends[place] = i
+            place += 1
+    while place < len(ends):
+        ends[place] = len(ids)
+        place += 1
+    return place
 
 
 def sums_of(data: Array, ends: Array) -> Array:

@@ -27,7 +27,7 @@ def solved(diagonals: Array, rhs: Array, pivots: bool) -> Array:
     four[..., :3, :] = diagonals
     wide = made.astype(np.float64, copy=False)
     singular = np.empty(diagonals.shape[:-2], np.bool_)
-    _solve(four, wide, n, pivots, made.dtype == np.float32, singular)
+    _solve(four, wide, n, int(pivots), int(made.dtype == np.float32), singular)
     made = wide.astype(made.dtype, copy=False)
     made[singular] = np.nan
     return made

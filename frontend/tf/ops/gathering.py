@@ -26,7 +26,7 @@ from ...values.arrays import as_listed
 from ...values.distinct import parted
 from ...values.dtypes import finfo
 from ...values.run_errors import InvalidArgumentError
-from ...values.sums import TYPES, extremes_of, sums_of
+from ...values.sums import TYPES, ends_of, extremes_of, sums_of
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, perform_all, rule
@@ -487,7 +487,7 @@ def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
     table = data if data.ndim == 2 else data.reshape(len(ids), -1)
     count = int(ids[-1]) + 1
     if data.size == len(ids) > LONG and data.dtype in TYPES:
-        ends = np.searchsorted(ids, np.arange(count, dtype=ids.dtype), "right")
+        ends = ends_of(ids, count)
         is_sum = how in ("add", "mean")
         total = sums_of(table, ends) if is_sum else extremes_of(table, ends, how)
         if how == "mean":

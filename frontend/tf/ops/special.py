@@ -218,7 +218,8 @@ def incomplete_gamma(a: Array, x: Array, *, upper: bool = False, narrow: bool = 
     if a.shape != x.shape:
         a, x = np.broadcast_arrays(a, x)
     flat, at = a.ravel(), x.ravel()
-    made = _moderate(upper, *((40, 12) if narrow else (60, 16)))(flat, at)
+    least = (LEAST_NARROW if narrow else LEAST) if upper else SMALLEST
+    made = _moderate(upper, least, *((40, 12) if narrow else (60, 16)))(flat, at)
     rest = np.flatnonzero(np.isnan(made))
     if len(rest):
         made[rest] = _far(flat[rest], at[rest], upper=upper)
@@ -230,9 +231,12 @@ SMALLEST = 1e-30
 LEAST, LARGEST, GAP = 1e-3, 20.0, 6.0
 """For `a` in between a short sum is enough; from so much above `a` on, a short fraction."""
 
+LEAST_NARROW = 2.5e-4
+"""From so small an `a` on, f32 has no more digits than what the lower share leaves of 1."""
+
 
 @cache
-def _moderate(upper: bool, terms: int, levels: int) -> Callable[..., Array]:
+def _moderate(upper: bool, least: float, terms: int, levels: int) -> Callable[..., Array]:
     """Return compiled code for a up to `LARGEST`, which gives NaN for others.
 
     The sum is one quotient of polynomials, and so is the fraction: nothing is divided in between.
@@ -261,12 +265,7 @@ def _moderate(upper: bool, terms: int, levels: int) -> Callable[..., Array]:
             made = (at < first + GAP).where(1.0 - lower, higher)
         else:
             made = (at < first + GAP).where(lower, 1.0 - higher)
-        inside = (
-            (first >= (LEAST if upper else SMALLEST))
-            & (first <= LARGEST)
-            & (at > 0.0)
-            & (at < np.inf)
-        )
+        inside = (first >= least) & (first <= LARGEST) & (at > 0.0) & (at < np.inf)
         return inside.where(made, np.nan).value
 
     return single.in_parts(build, [TensorSpec(rows.f64, (parse("N"),))] * 2)

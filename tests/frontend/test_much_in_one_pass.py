@@ -1,0 +1,55 @@
+"""What numpy took several ways for is done to many numbers in one."""
+
+import numpy as np
+import pytest
+
+from gravure import tf
+from gravure.codegen.serial.function import Serial
+from gravure.frontend.eager import in_loops
+from gravure.frontend.tf.linalg import three_diagonals
+from gravure.frontend.tf.ops import special
+from gravure.frontend.values import sums
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_segments_end_where_numpy_finds_them(dtype) -> None:
+    random = np.random.default_rng(0)
+    for most in (1, 3, 900, 20000):
+        ids = np.sort(random.integers(0, most, 5000)).astype(dtype)
+        for count in (int(ids[-1]) + 1, most + 7):
+            wanted = np.searchsorted(ids, np.arange(count), "right")
+            assert np.array_equal(sums.ends_of(ids, count), wanted)
+    assert np.array_equal(sums.ends_of(np.repeat(ids, 2)[::2], count), wanted)
+
+
+def test_segments_in_python_are_those_of_compiled_code() -> None:
+    ids, ends = np.array([0, 0, 2, 5, 5]), [-1] * 8
+    sums._wide_ends.function(ids.tolist(), ends)
+    assert ends == sums.ends_of(ids, 8).tolist() == [2, 2, 3, 3, 3, 5, 5, 5]
+
+
+def test_upper_gammas_of_small_numbers_are_compiled(monkeypatch) -> None:
+    """One such number among a thousand had them all wait for loops of numpy's."""
+    random = np.random.default_rng(0)
+    a = (10 ** random.uniform(-3.6, -3, 5000)).astype(np.float32)
+    x = random.uniform(1e-3, 30, 5000).astype(np.float32)
+    wanted = special._far(a.astype(np.float64), x.astype(np.float64), upper=True)
+    monkeypatch.setattr(special, "_far", None)
+    found = np.asarray(tf.math.igammac(a, x))
+    np.testing.assert_allclose(found, wanted, 1.5e-7)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_systems_are_solved_by_what_python_calls_at_once(dtype, monkeypatch) -> None:
+    """Truths among the arguments had each call converted by Python, argument by argument."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("an argument is none that compiled code takes")
+
+    for module, name in ((three_diagonals, "_solve"), (in_loops, "_substitute")):
+        made = Serial(getattr(module, name).function)
+        monkeypatch.setattr(made, "plain", refuse)
+        monkeypatch.setattr(module, name, made)
+    x = tf.constant([[1.0, 2, 3], [9, 8, 7], [2, 4, 3]], dtype)
+    tf.linalg.tridiagonal_solve(x, x[1])
+    tf.linalg.lstsq(x, x, fast=False)
