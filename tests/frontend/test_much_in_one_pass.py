@@ -6,7 +6,7 @@ import pytest
 from gravure import tf
 from gravure.codegen.serial.function import Serial
 from gravure.frontend.eager import in_loops
-from gravure.frontend.tf.linalg import three_diagonals
+from gravure.frontend.tf.linalg import lapack, three_diagonals
 from gravure.frontend.tf.ops import special
 from gravure.frontend.values import sums
 
@@ -53,3 +53,48 @@ def test_systems_are_solved_by_what_python_calls_at_once(dtype, monkeypatch) -> 
     x = tf.constant([[1.0, 2, 3], [9, 8, 7], [2, 4, 3]], dtype)
     tf.linalg.tridiagonal_solve(x, x[1])
     tf.linalg.lstsq(x, x, fast=False)
+
+
+@pytest.mark.parametrize("name", ["eigvals", "eig"])
+def test_eigenvalues_have_one_gradient_with_vectors_and_without(name) -> None:
+    random = np.random.default_rng(0)
+    x, weights = tf.constant(random.normal(size=(3, 5, 5))), random.random((3, 5))
+    function = getattr(tf.linalg, name)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        values = function(x) if name == "eigvals" else function(x)[0]
+        total = tf.reduce_sum(abs(values) * weights)
+    step = random.normal(size=x.shape) * 1e-6
+    ahead, before = (abs(np.linalg.eigvals(x.numpy() + way * step)) for way in (1, -1))
+    moved = ((ahead - before) * weights).sum() / 2
+    assert np.isclose((tape.gradient(total, x).numpy() * step).sum(), moved, rtol=1e-4)
+
+
+def test_eigenvalues_alone_are_found_without_vectors(monkeypatch) -> None:
+    monkeypatch.setattr(lapack, "eig", None)
+    x = tf.constant(np.random.default_rng(0).normal(size=(20, 20)))
+    found = tf.linalg.eigvals(x)
+    assert np.array_equal(found, tf.function(tf.linalg.eigvals)(x))
+    assert np.isclose(tf.reduce_sum(found), np.trace(x))
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("shape", [(2, 5), (3, 2), (2, 3, 4), (1, 3)])
+def test_triangles_of_bands_have_their_diagonals_and_give_gradients_to_them(shape, lower) -> None:
+    bands = tf.constant(np.random.default_rng(0).random(shape) + 1.0)
+    *outer, count, n = shape
+    with tf.GradientTape() as tape:
+        tape.watch(bands)
+        identities = np.broadcast_to(np.eye(n), (*outer, n, n))
+        inverse = tf.linalg.banded_triangular_solve(bands, identities, lower)
+    whole = np.linalg.inv(inverse.numpy())
+    wanted, slopes = np.zeros((*outer, n, n)), np.zeros(shape)
+    slope = -np.swapaxes(inverse, -1, -2) @ np.ones((n, n)) @ np.swapaxes(inverse, -1, -2)
+    for i in range(min(count, n)):
+        j, row = np.arange(n - i), i if lower else count - 1 - i
+        places = (j + i, j) if lower else (j, j + i)
+        own = slice(i, n) if lower else slice(0, n - i)
+        wanted[(..., *places)] = bands.numpy()[..., row, own]
+        slopes[..., row, own] = slope[(..., *places)]
+    assert np.allclose(whole, wanted)
+    assert np.allclose(tape.gradient(inverse, bands), slopes)

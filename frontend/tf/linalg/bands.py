@@ -8,6 +8,7 @@ a list of the three, which may leave out those elements; `matrix` is the matrix.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -154,17 +155,36 @@ def _joined(*parts: TfTensor) -> TfTensor:
 
 
 @custom_gradient
-def _regular(main: TfTensor) -> tuple[TfTensor, Callable[[TfTensor], TfTensor]]:
-    """Return main diagonals, of which the first one must have an inverse, as TensorFlow asks."""
+def _triangle(bands: TfTensor, lower: bool) -> tuple[TfTensor, Callable[[TfTensor], TfTensor]]:
+    """Return the matrices that bands are diagonals of."""
+    *outer, count, n = bands.shape.as_list()
+    kept = min(count, n)
 
-    def looked_at(x: Array) -> tuple[Array]:
-        first = np.abs(x.reshape(-1, x.shape[-1])[0])
-        if np.isnan(first[0]) or (first == 0).any():
-            raise np.linalg.LinAlgError("Input matrix is not invertible.")
-        return (x,)
+    def gradient(grad: TfTensor) -> TfTensor:
+        """Take the diagonals out; what a band has beside its own counts for nothing."""
+        parts = [diag_part(grad, k=-i if lower else i) for i in range(kept)]
+        rows = [_ends(x, *((i, 0) if lower else (0, i))) for i, x in enumerate(parts)]
+        rows += [zeros_like(rows[0])] * (count - kept)
+        return stack(rows if lower else rows[::-1], -2)
 
-    results = [(main.dtype.name, main.shape.as_list())]
-    return host("BandedTriangularSolve", looked_at, [main], results)[0], lambda grad: grad
+    results = [(bands.dtype.name, [*outer, n, n])]
+    compute = partial(_filled, lower=lower)
+    return host("BandedTriangularSolve", compute, [bands], results)[0], gradient
+
+
+def _filled(bands: Array, lower: bool) -> tuple[Array]:
+    """Put bands into matrices; the first main one must have an inverse, as TensorFlow asks."""
+    *outer, count, n = bands.shape
+    first = bands.reshape(-1, count, n)[0, 0 if lower else count - 1]
+    if np.isnan(first[0]) or np.count_nonzero(first) < n:
+        raise np.linalg.LinAlgError("Input matrix is not invertible.")
+    made = np.zeros((*outer, n * n), bands.dtype)
+    for i in range(min(count, n)):
+        if lower:
+            made[..., i * n :: n + 1] = bands[..., i, i:]
+        else:
+            made[..., i : (n - i) * n : n + 1] = bands[..., count - 1 - i, : n - i]
+    return (made.reshape(*outer, n, n),)
 
 
 @remembered
@@ -190,11 +210,7 @@ def banded_triangular_solve(
         for i, x in enumerate((rows, right)):
             if 0 in x.shape.as_list():
                 raise InvalidShapesError(f"In[{i}] must not be an empty tensor: {x.shape}")
-        count, n = rows.shape[-2:].known()
-        whole = diag(_regular(rows[..., 0 if lower else count - 1, :]))
-        for i in range(1, min(count, n)):
-            kept = rows[..., i, i:] if lower else rows[..., count - 1 - i, : n - i]
-            whole += diag(kept, k=-i if lower else i)
+        whole = _triangle(rows, lower=lower)
         return triangular_solve(whole, right, lower=lower, adjoint=adjoint)
 
 

@@ -255,7 +255,7 @@ def svd(
 
 
 def _is_hermitian(a: Array) -> bool:
-    return bool((a == a.conj().T).all())
+    return not np.count_nonzero(a != (a.conj() if a.dtype.kind == "c" else a).T)
 
 
 def _of_hermitian(a: Array, function: Callable[[Array], Array]) -> Array:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....ir.op import Array
+from ...eager.kernels import quiet
 from ...eager.remembered import notes_of
 from ...graph.kinds import PyFunction
 from ..core.bridge import TfTensor, dressed, wrap
@@ -66,8 +67,7 @@ def host(
     types = [spec.dtype.numpy for spec in specs]
 
     def compute(*arrays: Array) -> Sequence[Array]:
-        with np.errstate(all="ignore"):
-            made = function(*arrays)
+        made = function(*arrays)  # (of what is remembered no run warns)
         return [np.asarray(x).astype(t, copy=False) for x, t in zip(made, types, strict=True)]
 
     graph = graph_of(list(xs))
@@ -76,11 +76,11 @@ def host(
             fixed = all(spec.shape is not None and spec.is_static for spec in specs)
             return [dressed(x) for x in notes.step(compute, xs, is_open=not fixed)]
         if graph is None:
-            return [wrap(a) for a in compute(*[np.asarray(x) for x in xs])]
+            return [wrap(a) for a in quiet(compute)(*[np.asarray(x) for x in xs])]
     except np.linalg.LinAlgError as error:  # (a graph's run names its node, too)
         raise InvalidShapesError(f"{error} [Op:{type_}]") from error
     with InGraph(graph):
-        kind = PyFunction(compute, [s.dtype for s in specs], pure=True)
+        kind = PyFunction(quiet(compute), [s.dtype for s in specs], pure=True)
         kind.type = type_
         inputs = [graph.owned(x) for x in xs]
         return [dressed(o) for o in graph.add(kind, inputs, specs=specs).outputs]

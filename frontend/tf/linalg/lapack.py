@@ -56,6 +56,16 @@ def eig(a: Array) -> tuple[Array, Array]:
     return made
 
 
+def eigenvalues_of_any(a: Array) -> Array:
+    """Return eigenvalues of finite matrices, which are complex.
+
+    >>> eigenvalues_of_any(np.array([[0.0, -1], [1, 0]])).imag.round(6).tolist()
+    [1.0, -1.0]
+    """
+    made: Array = _LAPACK.eigvals(a, signature=_EIG_TYPES[a.dtype.char][:4])
+    return made
+
+
 def root(a: Array) -> Array:
     """Return the lower triangles of Hermitian matrices; NaN of those that have none.
 

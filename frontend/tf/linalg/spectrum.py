@@ -20,22 +20,30 @@ from .hosted import WIDE, check_square, host, square_matrices
 Eig = namedtuple("Eig", "e v")
 
 
-def _eigenvalues(a: Array) -> tuple[Array, Array]:
+def _check(a: Array) -> None:
+    """Raise for what is no finite square matrix."""
     check_square(a)
-    if not a.size:
-        return np.zeros(a.shape[:-1]), np.zeros(a.shape)
-    if not np.isfinite(a).all():
+    if a.size and not np.isfinite(a).all():
         raise np.linalg.LinAlgError(
             "Eigen decomposition was not successful. The input might not be valid."
         )
-    return lapack.eig(a)
+
+
+def _with_vectors(a: Array) -> tuple[Array, Array]:
+    _check(a)
+    return lapack.eig(a) if a.size else (np.zeros(a.shape[:-1]), np.zeros(a.shape))
+
+
+def _without_vectors(a: Array) -> tuple[Array]:
+    _check(a)
+    return (lapack.eigenvalues_of_any(a) if a.size else np.zeros(a.shape[:-1]),)
 
 
 @custom_gradient
 def _eig(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
     found = square_matrices(a)
     n, kind = found.rows, WIDE.get(a.dtype.name, a.dtype.name)
-    e, v = host("Eig", _eigenvalues, [a], [(kind, found.dims(n)), (kind, found.dims(n, n))])
+    e, v = host("Eig", _with_vectors, [a], [(kind, found.dims(n)), (kind, found.dims(n, n))])
 
     def gradient(grad_e: TfTensor, grad_v: TfTensor) -> TfTensor:
         """Turn the vectors, but do not make them longer."""
@@ -55,8 +63,20 @@ def eig(tensor: object, name: str | None = None) -> Eig:
 
 def eigvals(tensor: object, name: str | None = None) -> TfTensor:
     """Return the eigenvalues of matrices, which are complex."""
-    found: TfTensor = eig(tensor).e
-    return found
+    return _eigvals(square_matrices(tensor).tensor)
+
+
+@custom_gradient
+def _eigvals(a: TfTensor) -> tuple[TfTensor, Gradient]:
+    found = square_matrices(a)
+    results = [(WIDE.get(a.dtype.name, a.dtype.name), found.dims(found.rows))]
+
+    def gradient(grad: TfTensor) -> TfTensor:
+        """Move each value as the matrix moves along its vectors, which only this asks for."""
+        turned = adjoint(_eig(a)[1])
+        return cast(solve(turned, matmul(diag(grad), turned)), a.dtype)
+
+    return host("Eig", _without_vectors, [a], results)[0], gradient
 
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
