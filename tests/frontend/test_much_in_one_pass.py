@@ -98,3 +98,21 @@ def test_triangles_of_bands_have_their_diagonals_and_give_gradients_to_them(shap
         slopes[..., row, own] = slope[(..., *places)]
     assert np.allclose(whole, wanted)
     assert np.allclose(tape.gradient(inverse, bands), slopes)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_next_numbers_are_those_of_c_at_once_and_in_functions(dtype, monkeypatch) -> None:
+    kind = np.finfo(dtype)
+    ends = [0, 1, 1.5, 2, kind.smallest_subnormal, kind.tiny, kind.max, np.inf]
+    numbers = np.array([*ends, *(-x for x in ends), -0.0, np.nan], dtype)
+    x, towards = (each.ravel() for each in np.meshgrid(numbers, numbers))
+    with np.errstate(all="ignore"):
+        wanted = np.nextafter(x, towards)
+    monkeypatch.setattr(np, "nextafter", None)
+    bits = "i4" if dtype is np.float32 else "i8"
+    is_some = ~np.isnan(wanted)
+    for function in (tf.math.nextafter, tf.function(tf.math.nextafter)):
+        for _ in range(4):
+            found = function(tf.constant(x), tf.constant(towards)).numpy()
+            assert np.array_equal(found.view(bits)[is_some], wanted.view(bits)[is_some])
+            assert np.isnan(found[~is_some]).all()

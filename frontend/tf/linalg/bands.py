@@ -157,7 +157,7 @@ def _joined(*parts: TfTensor) -> TfTensor:
 @custom_gradient
 def _triangle(bands: TfTensor, lower: bool) -> tuple[TfTensor, Callable[[TfTensor], TfTensor]]:
     """Return the matrices that bands are diagonals of."""
-    *outer, count, n = bands.shape.as_list()
+    outer, (count, n) = bands.shape.as_list()[:-2], bands.shape[-2:].known()
     kept = min(count, n)
 
     def gradient(grad: TfTensor) -> TfTensor:
