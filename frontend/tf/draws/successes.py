@@ -47,6 +47,8 @@ def _draw(key: U32s, counts: F64s, probs: F64s, tails: F64s, made: F64s) -> int:
             made[i] = 0.0
         elif isnan(chance) or chance >= 1.0:
             made[i] = chance if isnan(chance) else count
+        elif count - count != 0.0:  # of tries without end as many succeed
+            made[i] = count
         else:
             p = 1.0 - chance if chance > 0.5 else chance
             if count * p >= FEW:
