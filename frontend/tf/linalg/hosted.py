@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ....ir.op import Array
-from ...eager.kernels import quiet
 from ...eager.remembered import notes_of
 from ...graph.kinds import PyFunction
 from ..core.bridge import TfTensor, dressed, wrap
@@ -70,17 +69,21 @@ def host(
         made = function(*arrays)  # (of what is remembered no run warns)
         return [np.asarray(x).astype(t, copy=False) for x, t in zip(made, types, strict=True)]
 
+    def silently(*arrays: Array) -> Sequence[Array]:
+        with np.errstate(all="ignore"):
+            return compute(*arrays)
+
     graph = graph_of(list(xs))
     try:
         if graph is None and (notes := notes_of(xs)) is not None:
             fixed = all(spec.shape is not None and spec.is_static for spec in specs)
             return [dressed(x) for x in notes.step(compute, xs, is_open=not fixed)]
         if graph is None:
-            return [wrap(a) for a in quiet(compute)(*[np.asarray(x) for x in xs])]
+            return [wrap(a) for a in silently(*[np.asarray(x) for x in xs])]
     except np.linalg.LinAlgError as error:  # (a graph's run names its node, too)
         raise InvalidShapesError(f"{error} [Op:{type_}]") from error
     with InGraph(graph):
-        kind = PyFunction(quiet(compute), [s.dtype for s in specs], pure=True)
+        kind = PyFunction(silently, [s.dtype for s in specs], pure=True)
         kind.type = type_
         inputs = [graph.owned(x) for x in xs]
         return [dressed(o) for o in graph.add(kind, inputs, specs=specs).outputs]
