@@ -197,22 +197,22 @@ def parted(rows: Array, ids: Array, count: int) -> list[Array] | None:
     [[2.5], [1.5, 3.5]]
     """
     ends, ids = np.zeros(count, np.int64), ids.astype(np.int32, copy=False)
+    if not _begin(ids, ends):
+        return None
     if rows.ndim == 1 and rows.dtype != object and rows.itemsize == 4:
         made = np.empty_like(rows)
-        if not _put(ids, np.ascontiguousarray(rows).view(np.uint32), ends, made.view(np.uint32)):
-            return None
+        _put(ids, np.ascontiguousarray(rows).view(np.uint32), ends, made.view(np.uint32))
     else:
         order = np.empty(len(ids), np.int64)
-        if not _order(ids, ends, order):
-            return None
+        _order(ids, ends, order)
         made = rows.take(order, 0)
     bounds = [0, *ends.tolist()]
     return [made[i:j] for i, j in pairwise(bounds)]
 
 
 @serial
-def _put(ids: I32s, words: U32s, ends: I64s, made: U32s) -> int:
-    """Write each word behind those of the same number, and where the numbers end."""
+def _begin(ids: I32s, ends: I64s) -> int:
+    """Write where each number begins, if they lie behind each other; say whether all are below."""
     for i in range(len(ids)):
         if ids[i] < 0 or ids[i] >= len(ends):
             return 0
@@ -222,27 +222,24 @@ def _put(ids: I32s, words: U32s, ends: I64s, made: U32s) -> int:
         many = ends[k]
         ends[k] = total
         total += many
-    for i in range(len(ids)):
-        at = ends[ids[i]]
-        made[at] = words[i]
-        ends[ids[i]] = at + 1
     return 1
 
 
 @serial
-def _order(ids: I32s, ends: I64s, order: I64s) -> int:
-    """Write where each row is, behind those of the same number, and where the numbers end."""
+def _put(ids: I32s, words: U32s, ends: I64s, made: U32s) -> int:
+    """Write each word behind those of the same number, whose beginnings become their ends."""
     for i in range(len(ids)):
-        if ids[i] < 0 or ids[i] >= len(ends):
-            return 0
-        ends[ids[i]] += 1
-    total = 0
-    for k in range(len(ends)):
-        many = ends[k]
-        ends[k] = total
-        total += many
+        at = ends[ids[i]]
+        made[at] = words[i]
+        ends[ids[i]] = at + 1
+    return len(ids)
+
+
+@serial
+def _order(ids: I32s, ends: I64s, order: I64s) -> int:
+    """Write where each row is, behind those of the same number, as `_put` does."""
     for i in range(len(ids)):
         at = ends[ids[i]]
         order[at] = i
         ends[ids[i]] = at + 1
-    return 1
+    return len(ids)
