@@ -25,6 +25,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -149,9 +150,28 @@ def _library(function: Callable[..., Any]) -> bytes:
 
     target = target_of(Options(numerics="exact"))
     name = f"{function.__module__}.{function.__qualname__}"
-    source = Path(inspect.getfile(function)).read_text()
-    key = key_of(f"serial {name}\n{source}", target)
+    key = key_of("\n".join([f"serial {name}", *stands_on(function)]), target)
     return default_cache().get_or_make(key, lambda: _made(function, target), f"serial {name}")
+
+
+def stands_on(function: Callable[..., Any]) -> list[str]:
+    """Return what a compiled function depends on: numbers that it names, and texts of files.
+
+    These are its own and those of the functions that it calls, which others may lie in.
+    """
+    left, every, numbers = [function], {function}, set[str]()
+    while left:
+        one = left.pop()
+        for name in one.__code__.co_names:
+            x = one.__globals__.get(name)
+            x = x.function if isinstance(x, Serial) else x
+            if isinstance(x, FunctionType) and x not in every:
+                left.append(x)
+                every.add(x)
+            elif isinstance(x, int | float):
+                numbers.add(f"{name} = {x!r}")
+    files = sorted({inspect.getfile(each) for each in every})
+    return [*sorted(numbers), *(Path(file).read_text() for file in files)]
 
 
 def _made(function: Callable[..., Any], target: Target) -> bytes:

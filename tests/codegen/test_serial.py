@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import gc
+import importlib
+import linecache
 import math
+import shutil
+import sys
 from collections.abc import Callable
 from math import exp, isnan, log, log1p, sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -228,3 +233,27 @@ def test_functions_keep_what_they_call() -> None:
     assert call(np.arange(3), 2, 1) == 2
     with pytest.raises(IndexError):
         call(np.arange(3), 3, 1)
+
+
+def test_what_is_kept_stands_on_what_a_function_calls_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the file of the function itself was asked for: another's change gave the old code."""
+    monkeypatch.syspath_prepend(tmp_path)
+    kinds = "from gravure.codegen.serial.function import I64s, serial\n"
+    (tmp_path / "kept_caller.py").write_text(
+        f"from __future__ import annotations\n{kinds}from kept_helper import FIRST, added\n@serial\n"
+        "def total(x: I64s) -> int:\n    return added(x, FIRST)\n"
+    )
+    for first, factor in ((1, 1), (1, 2), (5, 2)):
+        (tmp_path / "kept_helper.py").write_text(
+            f"from __future__ import annotations\n{kinds}FIRST = {first}\n"
+            f"def added(x: I64s, to: int) -> int:\n    return to + x[0] * {factor}\n"
+        )
+        for name in ("kept_caller", "kept_helper"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        importlib.invalidate_caches()
+        linecache.clearcache()
+        shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+        caller = importlib.import_module("kept_caller")
+        assert caller.total(np.array([10])) == first + 10 * factor
