@@ -186,9 +186,7 @@ def mixed(message: str, hint: str) -> MixedControlError:
 def strictly_converted(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function converted, or raise `UnsupportedFunctionError`."""
     function = getattr(function, "method", function)
-    inner = getattr(function, "__func__", function)
-    if not isinstance(inner, FunctionType):
-        raise unsupported(function, "is not a function that was written in Python")
+    inner = _written_in_python(function)
     try:
         made = inner if is_converted(inner.__code__) else converted(inner, strict=True)
     except NotConvertibleError as error:
@@ -199,13 +197,19 @@ def strictly_converted(function: Callable[..., object]) -> Callable[..., object]
 def code_of(function: Callable[..., object]) -> str:
     """Return the source that a function is converted to, or raise `UnsupportedFunctionError`."""
     function = getattr(function, "method", function)
-    inner = getattr(function, "__func__", function)
-    if not isinstance(inner, FunctionType):
-        raise unsupported(function, "is not a function that was written in Python")
+    inner = _written_in_python(function)
     try:
         return source_that_is_made(inner.__code__)
     except NotConvertibleError as error:
         raise unsupported(function, f"cannot be converted: {error}") from None
+
+
+def _written_in_python(function: Callable[..., object]) -> FunctionType:
+    """Return the function behind a function or a method, or raise the same."""
+    inner = getattr(function, "__func__", function)
+    if not isinstance(inner, FunctionType):
+        raise unsupported(function, "is not a function that was written in Python")
+    return inner
 
 
 def unsupported(function: object, why: str) -> UnsupportedFunctionError:

@@ -182,10 +182,12 @@ def _remembered_way(use: Use) -> Way | None:
         return None
     if op.gradient.__func__ is not Composite.gradient.__func__:  # type: ignore[attr-defined]
         return None
+    attributes = tuple((use.attributes or {}).items())
     try:
-        return _way_back(op, tuple((use.attributes or {}).items()))
-    except TypeError:  # an attribute that has no hash
+        hash(attributes)
+    except TypeError:  # an attribute that has no hash: each step is taken anew
         return None
+    return _way_back(op, attributes)
 
 
 @lru_cache(maxsize=MOST_WAYS)

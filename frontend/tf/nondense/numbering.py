@@ -98,17 +98,23 @@ def _is_long(table: Array, sizes: Sequence[int]) -> bool:
     return len(table) >= LONG and fits and math.prod(sizes) <= MOST
 
 
+def number_at(table: I64s, at: int, sizes: I64s) -> int:
+    """Return the number of the row that begins at a place among all of a size; -1 if outside."""
+    found = 0
+    for k in range(len(sizes)):
+        x = table[at + k]
+        if x < 0 or x >= sizes[k]:
+            return -1
+        found = found * sizes[k] + x
+    return found
+
+
 @serial
 def _put_rising(table: I64s, sizes: I64s, values: U32s, made: U32s) -> int:
     """Write values to their places; say whether all rows rise and are inside."""
     width, last = len(sizes), -1
     for i in range(len(values)):
-        found = 0
-        for k in range(width):
-            x = table[i * width + k]
-            if x < 0 or x >= sizes[k]:
-                return 0
-            found = found * sizes[k] + x
+        found = number_at(table, i * width, sizes)
         if found <= last:
             return 0
         made[found], last = values[i], found
@@ -120,12 +126,7 @@ def _count_rising(table: I64s, sizes: I64s, number: I64s) -> int:
     """Write the number of each row; say whether all rise and are inside."""
     width, last = len(sizes), -1
     for i in range(len(number)):
-        found = 0
-        for k in range(width):
-            x = table[i * width + k]
-            if x < 0 or x >= sizes[k]:
-                return 0
-            found = found * sizes[k] + x
+        found = number_at(table, i * width, sizes)
         if found <= last:
             return 0
         number[i], last = found, found

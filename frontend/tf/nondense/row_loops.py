@@ -10,7 +10,7 @@ import numpy as np
 from ....codegen.serial.function import I64s, serial
 from ....ir.op import Array
 from ....runtime.buffer import is_plain
-from .numbering import numbered
+from .numbering import number_at, numbered
 
 
 def fits_loops(table: Array) -> bool:
@@ -123,12 +123,9 @@ def _reshape(table: I64s, sizes: I64s, target: I64s, count: int, made: I64s) -> 
     """Write the indices in another shape; say whether all are in the first one."""
     width, wide = len(sizes), len(target)
     for i in range(count):
-        number = 0
-        for k in range(width):
-            x = table[i * width + k]
-            if x < 0 or x >= sizes[k]:
-                return 0
-            number = number * sizes[k] + x
+        number = number_at(table, i * width, sizes)
+        if number < 0:
+            return 0
         at = (i + 1) * wide - 1
         for _ in range(wide - 1):
             size = target[at - i * wide]

@@ -49,8 +49,7 @@ def steps_up(starts: Array, steps: Array, counts: Array, dtype: np.dtype[np.gene
     return made
 
 
-@serial
-def _step_up(starts: I64s, steps: I64s, counts: I64s, made: I64s) -> int:
+def _steps(starts: I64s, steps: I64s, counts: I64s, made: Array) -> int:
     at = 0
     for row in range(len(counts)):
         x = starts[row]
@@ -59,18 +58,16 @@ def _step_up(starts: I64s, steps: I64s, counts: I64s, made: I64s) -> int:
             x += steps[row]
         at += counts[row]
     return at
+
+
+@serial
+def _step_up(starts: I64s, steps: I64s, counts: I64s, made: I64s) -> int:
+    return _steps(starts, steps, counts, made)
 
 
 @serial
 def _step_up_words(starts: I64s, steps: I64s, counts: I64s, made: I32s) -> int:
-    at = 0
-    for row in range(len(counts)):
-        x = starts[row]
-        for i in range(counts[row]):
-            made[at + i] = x
-            x += steps[row]
-        at += counts[row]
-    return at
+    return _steps(starts, steps, counts, made)
 
 
 @serial
