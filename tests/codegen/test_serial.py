@@ -240,14 +240,17 @@ def test_what_is_kept_stands_on_what_a_function_calls_elsewhere(
 ) -> None:
     """Only the file of the function itself was asked for: another's change gave the old code."""
     monkeypatch.syspath_prepend(tmp_path)
-    kinds = "from gravure.codegen.serial.function import I64s, serial\n"
+    kinds = (
+        "from __future__ import annotations\n"
+        "from gravure.codegen.serial.function import I64s, serial\n"
+    )
     (tmp_path / "kept_caller.py").write_text(
-        f"from __future__ import annotations\n{kinds}from kept_helper import FIRST, added\n@serial\n"
+        f"{kinds}from kept_helper import FIRST, added\n@serial\n"
         "def total(x: I64s) -> int:\n    return added(x, FIRST)\n"
     )
     for first, factor in ((1, 1), (1, 2), (5, 2)):
         (tmp_path / "kept_helper.py").write_text(
-            f"from __future__ import annotations\n{kinds}FIRST = {first}\n"
+            f"{kinds}FIRST = {first}\n"
             f"def added(x: I64s, to: int) -> int:\n    return to + x[0] * {factor}\n"
         )
         for name in ("kept_caller", "kept_helper"):
