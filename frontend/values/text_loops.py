@@ -261,7 +261,7 @@ def decode(every: U8s, sizes: I64s, values: U8s, made: U8s, widths: I64s) -> int
         last = end
         while last > begin and every[last - 1] == EQUALS:
             last -= 1
-        if (last - begin) % 4 == 1:
+        if (last - begin) % 4 == 1 or (last < end and ((end - begin) % 4 or end - last > 2)):
             return -1
         bits, held = 0, 0
         for place in range(begin, last):

@@ -7,6 +7,9 @@ from gravure import tf
 v1 = tf.compat.v1
 WRONG = {
     "one letter of base64": (lambda: tf.io.decode_base64("AAAAA"), "cannot be 1 modulo 4"),
+    "base64 filled up too far": (lambda: tf.io.decode_base64("YWJj===="), "not filled up to 4"),
+    "base64 filled up in part": (lambda: tf.io.decode_base64("YQ="), "not filled up to 4"),
+    "base64 of nothing but that": (lambda: tf.io.decode_base64(["YQ==", "=="]), "not filled up"),
     "no letter of base64": (lambda: tf.io.decode_base64("A*AA"), "Invalid character found"),
     "one value for two places": (
         lambda: tf.strings.format("{} {}", [1.0]), "template expects 2 tensors, but the inputs only"

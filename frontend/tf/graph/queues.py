@@ -141,15 +141,17 @@ class QueueBase:
 
     def enqueue(self, vals: object, name: str | None = None) -> Operation | None:
         """Put one element in; wait while the queue is full."""
-        return self._put(q.enqueue(self._spec), vals, name)
+        return self._put(q.enqueue(self._spec), vals, name or self._called("enqueue"))
 
     def enqueue_many(self, vals: object, name: str | None = None) -> Operation | None:
         """Put the slices along the first axis in."""
-        return self._put(q.enqueue_many(self._spec), vals, name, many=True)
+        named = name or self._called("EnqueueMany")
+        return self._put(q.enqueue_many(self._spec), vals, named, many=True)
 
     def dequeue(self, name: str | None = None) -> Element:
         """Take one element out; wait till there is one."""
-        return self._given(self._do(q.dequeue(self._spec), (), name))
+        named = name or self._called("Dequeue")
+        return self._given(self._do(q.dequeue(self._spec), (), named))
 
     def dequeue_many(self, n: object, name: str | None = None) -> Element:
         """Take so many elements out, stacked; wait till there are so many."""
@@ -168,16 +170,18 @@ class QueueBase:
             )
         known = static(n)
         kind = q.dequeue_many(self._spec, known if isinstance(known, int) else -1, partial=partial)
+        named = name or self._called("DequeueUpTo" if partial else "DequeueMany")
         with InGraph(self._graph):
-            return self._given(self._do(kind, [convert(n, "int32")], name))
+            return self._given(self._do(kind, [convert(n, "int32")], named))
 
     def size(self, name: str | None = None) -> TfTensor:
         """Return how many elements there are."""
-        return self._first(self._do(q.size(self._spec), (), name))
+        return self._first(self._do(q.size(self._spec), (), name or self._called("Size")))
 
     def is_closed(self, name: str | None = None) -> TfTensor:
         """Return whether the queue is closed."""
-        return self._first(self._do(q.is_closed(self._spec), (), name))
+        named = name or self._called("Is_Closed")
+        return self._first(self._do(q.is_closed(self._spec), (), named))
 
     def _first(self, made: Done) -> TfTensor:
         return tensors_in(made)[0]
@@ -186,8 +190,13 @@ class QueueBase:
         self, cancel_pending_enqueues: bool = False, name: str | None = None
     ) -> Operation | None:
         """Let nothing more in."""
-        made = self._do(q.close(self._spec, cancel=cancel_pending_enqueues), (), name)
+        named = name or self._called("Close")
+        made = self._do(q.close(self._spec, cancel=cancel_pending_enqueues), (), named)
         return made if isinstance(made, Operation) else None
+
+    def _called(self, does: str) -> str:
+        """Return the name of an operation on the queue: that of the queue is in front."""
+        return f"{self._name.rpartition('/')[2]}_{does}"
 
 
 def _shapes(shapes: Any, count_: int) -> list[Any]:

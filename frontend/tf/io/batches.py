@@ -18,7 +18,7 @@ from ..graph.state import get_default_graph
 from ..nondense.serialised import deserialize_many_sparse, queued
 from ..nondense.sparse_tensor import SparseTensor
 from ..ops.array_ops import boolean_mask, broadcast_to, expand_dims, shape
-from ..train.coordinator import QueueRunner, add_queue_runner
+from .filling import fill
 
 Make = Callable[[Sequence[object], Sequence[ShapeLike]], QueueBase]
 """Makes a queue for elements of some types and shapes."""
@@ -30,6 +30,7 @@ class Wish:
 
     size: object
     make: Make
+    capacity: int
     many: bool
     """Whether each run has many examples, along the first axis."""
     smaller: bool
@@ -40,6 +41,8 @@ class Wish:
     keep: object = True
     """Whether a run is kept, or which of its examples are."""
     threads: int = 1
+    least: int = 0
+    """How many elements stay in the queue, so that they are mixed."""
 
 
 def batch(
@@ -76,7 +79,8 @@ def maybe_batch(
 ) -> object:
     """Return batches of what tensors are in runs, or of the examples, that are to be kept."""
     make = _in_order(capacity, shared_name, pads=dynamic_pad)
-    wish = Wish(batch_size, make, enqueue_many, allow_smaller_final_batch, name or "maybe_batch",
+    label = name or "batch"
+    wish = Wish(batch_size, make, capacity, enqueue_many, allow_smaller_final_batch, label,
                 shapes, keep_input, num_threads)  # fmt: skip
     return _batched([tensors], wish)
 
@@ -113,8 +117,8 @@ def maybe_batch_join(
 ) -> object:
     """Return batches of what several lists of tensors are in runs that are to be kept."""
     make = _in_order(capacity, shared_name, pads=dynamic_pad)
-    label = name or "maybe_batch_join"
-    wish = Wish(batch_size, make, enqueue_many, allow_smaller_final_batch, label, shapes,
+    label = name or "batch_join"
+    wish = Wish(batch_size, make, capacity, enqueue_many, allow_smaller_final_batch, label, shapes,
                 keep_input)  # fmt: skip
     return _batched(tensors_list, wish)
 
@@ -155,9 +159,9 @@ def maybe_shuffle_batch(
 ) -> object:
     """Return batches of what is to be kept, in a random order."""
     make = _shuffled(capacity, min_after_dequeue, seed, shared_name)
-    label = name or "maybe_shuffle_batch"
-    wish = Wish(batch_size, make, enqueue_many, allow_smaller_final_batch, label, shapes,
-                keep_input, num_threads)  # fmt: skip
+    label = name or "shuffle_batch"
+    wish = Wish(batch_size, make, capacity, enqueue_many, allow_smaller_final_batch, label, shapes,
+                keep_input, num_threads, min_after_dequeue)  # fmt: skip
     return _batched([tensors], wish)
 
 
@@ -195,9 +199,9 @@ def maybe_shuffle_batch_join(
 ) -> object:
     """Return batches of what is to be kept of several lists of tensors, in a random order."""
     make = _shuffled(capacity, min_after_dequeue, seed, shared_name)
-    label = name or "maybe_shuffle_batch_join"
-    wish = Wish(batch_size, make, enqueue_many, allow_smaller_final_batch, label, shapes,
-                keep_input)  # fmt: skip
+    label = name or "shuffle_batch_join"
+    wish = Wish(batch_size, make, capacity, enqueue_many, allow_smaller_final_batch, label, shapes,
+                keep_input, least=min_after_dequeue)  # fmt: skip
     return _batched(tensors_list, wish)
 
 
@@ -229,16 +233,16 @@ def _batched(lists: Sequence[object], wish: Wish) -> object:
     if any(each != names[0] for each in names):
         raise ValueError("All dicts must have the same keys")
     graph: Graph = get_default_graph()
-    with InGraph(graph), graph.name_scope(wish.name):
+    with InGraph(graph), graph.name_scope(wish.name) as scope:
         parts = [[_part(x) for x in _listed(each)] for each in lists]
         keep = _kept(wish)
         rows = [[_stored(x, many=wish.many) for x in each] for each in parts]
         dims = _dims(parts[0], rows[0], wish)
         queue = wish.make([x.dtype for x in rows[0]], dims)
         ops = [_enqueue(queue, each, keep, many=wish.many) for each in rows] * wish.threads
-        add_queue_runner(QueueRunner(queue, ops))
+        fill(queue, ops, wish.capacity, wish.least)
         take = queue.dequeue_up_to if wish.smaller else queue.dequeue_many
-        found = take(wish.size)
+        found = take(wish.size, name=scope)
         listed = found if isinstance(found, list) else [found]
         restored = [_restored(x, p, wish) for x, p in zip(listed, parts[0], strict=True)]
     if isinstance(lists[0], Mapping):

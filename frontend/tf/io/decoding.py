@@ -344,6 +344,8 @@ def decode_base64(input: object, name: str | None = None) -> TfTensor:
         rest = len(body) % 4
         if rest == 1:
             raise InvalidArgumentError("Base64 string length cannot be 1 modulo 4.")
+        if len(body) < len(data) and (len(data) % 4 or len(data) - len(body) > 2):
+            raise InvalidArgumentError(f"base64 of {len(data)} signs that is not filled up to 4")
         try:
             return a2b_base64(body.translate(FROM_THE_WEB) + b"===="[rest or 4 :], strict_mode=True)
         except binascii.Error as error:

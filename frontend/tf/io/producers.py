@@ -18,8 +18,8 @@ from ..ops.array_ops import shape
 from ..ops.creation import range_
 from ..ops.gathering import gather
 from ..ops.math_ops import identity
-from ..train.coordinator import QueueRunner, add_queue_runner
 from .files import matching_files
+from .filling import fill
 
 
 def count_up_to(ref: Variable, limit: int, name: str | None = None) -> TfTensor:
@@ -59,7 +59,7 @@ def input_producer(
     seed: int | None = None,
     capacity: int = 32,
     shared_name: str | None = None,
-    summary_name: object = None,
+    summary_name: str | None = None,
     name: str | None = None,
     cancel_op: object = None,
 ) -> FIFOQueue:
@@ -79,9 +79,8 @@ def input_producer(
             rows = shuffled(rows, seed=seed)
         rows = limit_epochs(rows, num_epochs)
         queue = FIFOQueue(capacity, [rows.dtype], [element], shared_name=shared_name, name=name or
-                          "input_producer")  # fmt: skip
-        enqueue = queue.enqueue_many([rows])
-        add_queue_runner(QueueRunner(queue, [enqueue]))
+                          "FIFOQueueV2")  # fmt: skip
+        fill(queue, [queue.enqueue_many([rows])], capacity, summary_name=summary_name)
     return queue
 
 
@@ -99,10 +98,10 @@ def string_input_producer(
     if not hasattr(string_tensor, "spec") and not len(string_tensor):
         raise ValueError("string_input_producer requires a non-null input tensor")
     graph = get_default_graph()
-    with InGraph(graph):
+    with InGraph(graph), graph.name_scope(name or "input_producer") as scope:
         texts = convert(string_tensor, "string")
-    return input_producer(texts, [], num_epochs, shuffle, seed, capacity, shared_name, None,
-                          name or "input_producer")  # fmt: skip
+        return input_producer(texts, [], num_epochs, shuffle, seed, capacity, shared_name, None,
+                              scope)  # fmt: skip
 
 
 def range_input_producer(
@@ -115,10 +114,11 @@ def range_input_producer(
     name: str | None = None,
 ) -> FIFOQueue:
     """Return a queue of the numbers below a limit."""
-    with InGraph(get_default_graph()):
+    graph = get_default_graph()
+    with InGraph(graph), graph.name_scope(name or "input_producer") as scope:
         numbers = range_(limit)
-    return input_producer(numbers, [], num_epochs, shuffle, seed, capacity, shared_name, None,
-                          name or "input_producer")  # fmt: skip
+        return input_producer(numbers, [], num_epochs, shuffle, seed, capacity, shared_name, None,
+                              scope)  # fmt: skip
 
 
 def slice_input_producer(
@@ -131,10 +131,11 @@ def slice_input_producer(
     name: str | None = None,
 ) -> list[object]:
     """Return one row of each tensor, another one in each run."""
-    with InGraph(get_default_graph()):
+    graph = get_default_graph()
+    with InGraph(graph), graph.name_scope(name or "input_producer"):
         tensors = [convert(each) for each in tensor_list]
         queue = range_input_producer(
-            shape(tensors[0])[0], num_epochs, shuffle, seed, capacity, shared_name, name
+            shape(tensors[0])[0], num_epochs, shuffle, seed, capacity, shared_name
         )
         index = queue.dequeue()
         return [gather(each, index) for each in tensors]
