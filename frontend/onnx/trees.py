@@ -7,8 +7,7 @@ place, compares, and looks up where to go. Leaves lead to themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,9 +22,11 @@ MODES = (
 )  # fmt: skip
 COMPARISONS = {
     "BRANCH_LEQ": "less_equal", "BRANCH_LT": "less", "BRANCH_GTE": "greater_equal",
-    "BRANCH_GT": "greater", "BRANCH_EQ": "equal", "BRANCH_NEQ": "not_equal",
+    "BRANCH_GT": "greater", "BRANCH_EQ": "equal",
 }  # fmt: skip
 
+MOST_PLACES = 1 << 24
+"""How many nodes and leaves trees may have, of those in common one for each way to them."""
 GOING = 0.8
 """The share of trees that go on at which the others are left behind."""
 
@@ -54,59 +55,96 @@ class Ensemble:
     used: Array
     """Where a leaf says something about a target."""
 
+    def of_equals(self) -> Ensemble:
+        """Return trees that ask whether values are equal where these ask whether they are not."""
+        nodes = self.nodes
+        swaps = np.array([mode == "BRANCH_NEQ" for mode in nodes.modes], bool)
+        modes = ["BRANCH_EQ" if mode == "BRANCH_NEQ" else mode for mode in nodes.modes]
+        yes, no = np.where(swaps, nodes.no, nodes.yes), np.where(swaps, nodes.yes, nodes.no)
+        missing = nodes.missing_is_yes & ~swaps  # (these are equal to nothing)
+        made = replace(nodes, modes=modes, yes=yes, no=no, missing_is_yes=missing)
+        return replace(self, nodes=made)
+
     @property
     def first_leaf(self) -> int:
         """Return the number of the leaf in the first row of the weights."""
         return 0 if "LEAF" in self.nodes.modes else len(self.nodes.modes)
 
+    @property
+    def inner(self) -> Array:
+        """Return which of nodes and leaves are nodes that ask."""
+        asks = [mode != "LEAF" for mode in self.nodes.modes]
+        more = len(self.weights) if self.first_leaf else 0
+        return np.concatenate([np.array(asks, bool), np.zeros(more, bool)])
+
     def depths(self) -> Array:
         """Return each tree's steps to its farthest leaf; raise `TypeError` if there is none."""
-        nodes, count = self.nodes, len(self.nodes.modes)
-        inner = np.zeros(count + len(self.weights), bool)
-        inner[:count] = [mode != "LEAF" for mode in nodes.modes]
-        ends = np.stack([nodes.yes, nodes.no])
+        ends, inner = self._ends(), self.inner
         tree, place = np.arange(len(self.roots)), self.roots
         steps = np.zeros(len(self.roots), np.int64)
-        for _ in range(count + 1):
+        for _ in range(len(ends) + 1):
             tree, place = tree[inner[place]], place[inner[place]]
             if not len(tree):
                 return steps
             steps[np.unique(tree)] += 1
-            pairs = np.stack([np.tile(tree, 2), ends[:, place].ravel()])
+            pairs = np.stack([np.repeat(tree, 2), ends[place].ravel()])
             tree, place = np.unique(pairs, axis=1)
         raise TypeError("the nodes of a tree lead in a circle")
+
+    def places(self, roots: Array) -> tuple[Array, Array]:
+        """Return which node or leaf is at each place, and the place that it leads to.
+
+        The roots come first; the two that a node leads to are side by side, where its condition
+        does not hold first, and a leaf leads to itself: a step is a sum. What several nodes lead to
+        is there as often. Raises `TypeError` where that is too often.
+        """
+        ends, inner = self._ends(), self.inner
+        level, begin = roots, 0
+        levels, leads = [], []
+        while len(level):
+            end, asks = begin + len(level), inner[level]
+            if end > MOST_PLACES:
+                raise TypeError(f"trees with nodes in common are more than {MOST_PLACES} nodes")
+            own = np.arange(begin, end)
+            leads.append(np.where(asks, end + 2 * (np.cumsum(asks) - 1), own))
+            levels.append(level)
+            level, begin = ends[level[asks]].ravel(), end
+        return np.concatenate(levels), np.concatenate(leads)
+
+    def _ends(self) -> Array:
+        """Return what each node leads to, [nodes, 2]: without its condition, and with it."""
+        return np.stack([self.nodes.no, self.nodes.yes], axis=1)
 
 
 def decided(node: Node, x: Value, ensemble: Ensemble, how: str) -> Value:
     """Return [N, targets]: the weights of the leaves that rows come to, put together by `how`."""
     make, trees = node.make, len(ensemble.roots)
-    place = _leaves(node, x, ensemble)
-    leaf = make.sub(place, make.number(ensemble.first_leaf, d.i64))
+    place, weights, used = _leaves(node, x, ensemble.of_equals())
     dtype = node.dtype(x)
     if how in ("SUM", "AVERAGE"):
-        table = node.constant(ensemble.weights, dtype)
-        total = make.sum(make.gather(table, leaf, axis=0), axes=(1,))
+        total = make.sum(make.gather(node.constant(weights, dtype), place, axis=0), axes=(1,))
         count = make.number(trees if how == "AVERAGE" else 1, dtype)
         return total if how == "SUM" else make.div(total, count)
     worst = np.inf if how == "MIN" else -np.inf
-    table = node.constant(np.where(ensemble.used, ensemble.weights, worst), dtype)
+    table = node.constant(np.where(used, weights, worst), dtype)
     reduce: Callable[..., object] = make.min if how == "MIN" else make.max
-    found = reduce(make.gather(table, leaf, axis=0), axes=(1,))
+    found = reduce(make.gather(table, place, axis=0), axes=(1,))
     nothing = make.equal(found, make.number(worst, dtype))
     return make.select(nothing, make.number(0, dtype), found)
 
 
-def _leaves(node: Node, x: Value, ensemble: Ensemble) -> Value:
-    """Return [N, trees]: the places that rows come to.
+def _leaves(node: Node, x: Value, ensemble: Ensemble) -> tuple[Value, Array, Array]:
+    """Return [N, trees]: the places that rows come to; weights and where they are, by places.
 
     The trees stand by their depth, the deepest first, and those at whose leaves all rows are by
     then go no further: most of LightGBM's trees are half as deep as the deepest.
     """
     make, depths = node.make, ensemble.depths()
     order = np.argsort(-depths, kind="stable")
-    roots = node.constant(ensemble.roots[order][None], d.i64)
+    at, leads = ensemble.places(ensemble.roots[order])
+    roots = node.constant(np.arange(len(order))[None], d.i32)
     place = make.broadcast_to(roots, shape=(node.shape(x)[0], len(order)))
-    look, live, done = _Tables(node, x, ensemble), len(order), []
+    look, live, done = _Tables(node, x, ensemble.nodes, (at, leads)), len(order), []
     for step in range(int(depths.max(initial=0))):
         going = int((depths > step).sum())
         if going <= live * GOING:
@@ -115,35 +153,32 @@ def _leaves(node: Node, x: Value, ensemble: Ensemble) -> Value:
         place = look.step(place)
     if done:
         place = make.concat(place, *reversed(done), axis=1)
-    if np.array_equal(order, np.arange(len(order))):
-        return place
-    return make.gather(place, node.constant(np.argsort(order), d.i64), axis=1)
+    if not np.array_equal(order, np.arange(len(order))):
+        place = make.gather(place, node.constant(np.argsort(order), d.i64), axis=1)
+    leaf = np.where(ensemble.inner[at], 0, at - ensemble.first_leaf)
+    return place, ensemble.weights[leaf], ensemble.used[leaf]
 
 
 class _Tables:
-    """The nodes as tensors, with a row for each leaf that leads to itself."""
+    """What is asked at each place, as tensors; a leaf's condition never holds."""
 
-    def __init__(self, node: Node, x: Value, ensemble: Ensemble) -> None:
+    def __init__(self, node: Node, x: Value, nodes: Nodes, places: tuple[Array, Array]) -> None:
         self.node, self.x = node, x
-        nodes = ensemble.nodes
-        more = 0 if ensemble.first_leaf == 0 else len(ensemble.weights)
-        self.count = len(nodes.modes)
-        leaves = np.arange(self.count, self.count + more)
-        self.modes = [*nodes.modes, *["LEAF"] * more]
-        features = np.concatenate([nodes.features, np.zeros(more)])
-        self.splits = self._table(np.concatenate([nodes.splits, np.zeros(more)]), node.dtype(x))
-        self.yes = self._table(np.concatenate([nodes.yes, leaves]), d.i64)
-        self.no = self._table(np.concatenate([nodes.no, leaves]), d.i64)
-        self.missing = np.concatenate([nodes.missing_is_yes, np.zeros(more, bool)])
-        self.missing &= np.array([mode != "LEAF" for mode in self.modes])
+        at, leads = places
+        own = np.where(leads == np.arange(len(leads)), -1, at)  # a leaf's is the last entry
+        self.modes = [[*nodes.modes, ""][i] for i in own]
+        self.members = [[*nodes.members, ()][i] for i in own]
+        splits, features = np.append(nodes.splits, np.nan)[own], np.append(nodes.features, 0)[own]
+        self.missing = np.append(nodes.missing_is_yes, False)[own]
         width = node.shape(x)[1]
-        if (end := self._end(nodes.splits)) and isinstance(width, int):
+        if (end := self._end(splits)) and isinstance(width, int):
             filled = node.make.select(node.make.isnan(x), node.make.number(end, node.dtype(x)), x)
             self.x = node.make.concat(x, filled, axis=1)
             features = features + width * self.missing
             self.missing = np.zeros_like(self.missing)
-        self.features = self._table(features, d.i64)
-        self.members = [*nodes.members, *[()] * more]
+        self.features = node.constant(features, d.i32)
+        self.splits = node.constant(splits, node.dtype(x))
+        self.leads = node.constant(leads, d.i32)
 
     def _end(self, splits: Array) -> float:
         """Return the infinity that passes where missing values do, 0 where none does.
@@ -153,12 +188,9 @@ class _Tables:
         if not self.missing.any() or not self.node.dtype(self.x).is_float:
             return 0.0
         modes = {mode for mode, asked in zip(self.modes, self.missing, strict=True) if asked}
-        finite = bool(np.isfinite(splits[self.missing[: len(splits)]]).all())
+        finite = bool(np.isfinite(splits[self.missing]).all())
         below, above = modes <= {"BRANCH_LEQ", "BRANCH_LT"}, modes <= {"BRANCH_GTE", "BRANCH_GT"}
         return 0.0 if not finite else -np.inf if below else np.inf if above else 0.0
-
-    def _table(self, values: Array, dtype: Any) -> Value:
-        return self.node.constant(values, dtype)
 
     def step(self, place: Value) -> Value:
         """Return where each place leads to."""
@@ -170,8 +202,7 @@ class _Tables:
         if self.missing.any() and self.node.dtype(self.x).is_float:
             tracks = make.gather(self.node.constant(self.missing), place, axis=0)
             holds = make.logical_or(holds, make.logical_and(tracks, make.isnan(value)))
-        yes, no = (make.gather(table, place, axis=0) for table in (self.yes, self.no))
-        return make.select(holds, yes, no)
+        return make.add(make.gather(self.leads, place, axis=0), make.to(holds, d.i32))
 
     def _holds(self, place: Value, value: Value, split: Value) -> Value:
         """Say whether the condition of each place holds."""

@@ -203,6 +203,111 @@ def test_trees_of_few_steps_do_not_go_as_far_as_the_deepest(model: Callable[...,
     assert sum(np.prod(spec_of(op.results[0].type).shape) for op in looked) == 5 * (32 + 15)
 
 
+ASKS = {
+    "BRANCH_LEQ": np.less_equal, "BRANCH_LT": np.less, "BRANCH_GTE": np.greater_equal,
+    "BRANCH_GT": np.greater, "BRANCH_EQ": np.equal, "BRANCH_NEQ": np.not_equal,
+}  # fmt: skip
+
+
+def grown(seed: int, modes: list[str]) -> dict[str, Any]:
+    """Return seven trees that were drawn: each node asks by a mode, leaves weigh some classes."""
+    draw = np.random.default_rng(seed)
+    rows: list[tuple[int, int, str, int, int]] = []
+    for tree in range(7):
+        waiting, number = [(0, 0)], 0
+        while waiting:
+            own, depth = waiting.pop()
+            ends = depth == 4 or (depth > 0 and draw.random() < 0.3)
+            yes, no = (0, 0) if ends else (number + 1, number + 2)
+            rows.append((tree, own, "LEAF" if ends else str(draw.choice(modes)), yes, no))
+            if not ends:
+                waiting += [(yes, depth + 1), (no, depth + 1)]
+                number += 2
+    leaves = [(tree, own) for tree, own, mode, _, _ in rows if mode == "LEAF"]
+    named = [(*leaf, c) for leaf in leaves for c in range(3) if draw.random() < 0.6]
+    return {
+        "nodes_treeids": [row[0] for row in rows],
+        "nodes_nodeids": [row[1] for row in rows],
+        "nodes_modes": [row[2] for row in rows],
+        "nodes_truenodeids": [row[3] for row in rows],
+        "nodes_falsenodeids": [row[4] for row in rows],
+        "nodes_featureids": draw.integers(0, 4, len(rows)).tolist(),
+        "nodes_values": draw.integers(-2, 3, len(rows)).astype(float).tolist(),
+        "nodes_missing_value_tracks_true": draw.integers(0, 2, len(rows)).tolist(),
+        "class_treeids": [row[0] for row in named],
+        "class_nodeids": [row[1] for row in named],
+        "class_ids": [row[2] for row in named],
+        "class_weights": np.round(draw.standard_normal(len(named)), 2).tolist(),
+        "classlabels_int64s": [4, 9, 2],
+    }
+
+
+def walked(trees: dict[str, Any], row: Any) -> Any:
+    """Return the sums of weights of a row, by going from node to node."""
+    ids = [*zip(trees["nodes_treeids"], trees["nodes_nodeids"], strict=True)]
+    total = np.zeros(3)
+    for tree in sorted({*trees["nodes_treeids"]}):
+        at = ids.index((tree, 0))
+        while (mode := trees["nodes_modes"][at]) != "LEAF":
+            value = row[trees["nodes_featureids"][at]]
+            tracked = np.isnan(value) and trees["nodes_missing_value_tracks_true"][at]
+            holds = tracked or ASKS[mode](value, trees["nodes_values"][at])
+            number = trees["nodes_truenodeids" if holds else "nodes_falsenodeids"][at]
+            at = ids.index((tree, number))
+        leaf = ids[at]
+        for weight, *where, column in zip(
+            trees["class_weights"], trees["class_treeids"], trees["class_nodeids"],
+            trees["class_ids"], strict=True,
+        ):  # fmt: skip
+            total[column] += weight * ((*where,) == leaf)
+    return total
+
+
+@pytest.mark.parametrize("modes", [*([mode] for mode in ASKS), [*ASKS]], ids="-".join)
+def test_trees_go_where_their_nodes_lead(model: Callable[..., Any], modes: list[str]) -> None:
+    drawn = grown(len(modes) + len(modes[0]), modes)
+    node = helper.make_node(
+        "TreeEnsembleClassifier", ["x"], ["y", "scores"], domain="ai.onnx.ml", **drawn
+    )
+    made = model([node], {"x": ("f32", ["N", 4])}, ["y", "scores"])
+    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+    draw = np.random.default_rng(5)
+    x = draw.integers(-3, 4, (40, 4)).astype(np.float32)
+    x[draw.random(x.shape) < 0.2] = np.nan
+    x[0] = [np.inf, -np.inf, np.inf, np.nan]
+    compiled = gv.compile(made.SerializeToString(), dims={"N": (1, 40)}, cache=False)
+    wanted = np.stack([walked(drawn, row) for row in x])
+    np.testing.assert_allclose(compiled.run([x])[1], wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_trees_are_gone_through_once_for_what_classes_are_named(model: Callable[..., Any]) -> None:
+    drawn = grown(3, ["BRANCH_LEQ"])
+    node = helper.make_node(
+        "TreeEnsembleClassifier", ["x"], ["y", "scores"], domain="ai.onnx.ml", **drawn
+    )
+    made = model([node], {"x": ("f32", ["N", 4])}, ["y", "scores"])
+    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+    program = load_program(made.SerializeToString())
+    looked = [op for op in program.module.walk() if op.name == "gv.gather_elements"]
+    assert len(looked) == 4
+
+
+def test_trees_may_have_leaves_in_common(model: Callable[..., Any]) -> None:
+    node = helper.make_node(
+        "TreeEnsemble", ["x"], ["y"], domain="ai.onnx.ml", n_targets=1, tree_roots=[0],
+        nodes_featureids=[0, 1], nodes_truenodeids=[1, 0], nodes_trueleafs=[0, 1],
+        nodes_falsenodeids=[1, 1], nodes_falseleafs=[1, 1], leaf_targetids=[0, 0],
+        nodes_modes=helper.make_tensor("modes", TensorProto.UINT8, [2], [0, 5]),
+        nodes_splits=helper.make_tensor("splits", TensorProto.FLOAT, [2], [0.0, 1.0]),
+        leaf_weights=helper.make_tensor("weights", TensorProto.FLOAT, [2], [3.0, 5.0]),
+    )  # fmt: skip
+    made = model([node], {"x": ("f32", ["N", 2])}, ["y"])
+    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 5))
+    x = np.float32([[-1, 1], [-1, 2], [1, 1], [np.nan, 2], [0, np.nan]])
+    found = gv.compile(made.SerializeToString(), dims={"N": (1, 9)}, cache=False)(x)
+    np.testing.assert_array_equal(found, [[5], [3], [5], [5], [3]])
+
+
 @pytest.mark.parametrize("of_texts", [False, True])
 def test_maps_of_classes_are_columns(model: Callable[..., Any], of_texts: bool) -> None:
     labels = {"classlabels_strings": ["a", "b"]} if of_texts else {"classlabels_int64s": [7, 3]}

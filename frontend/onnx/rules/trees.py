@@ -78,17 +78,27 @@ def classification(node: Node, x: Value) -> Sequence[Value]:
     """Return the class of the largest sum of weights, and all sums."""
     labels = labels_of(node, "classlabels_int64s")
     ensemble = _ensemble(node, "class", len(labels))
-    used = ensemble.used.any(axis=0)
-    scores = _scores(node, x, ensemble, "SUM")
-    if used.tolist() == [True, False]:
-        return _one_of_two(node, c.cut(node.emit, scores, 1, 0, 1), labels, ensemble)
-    if len(labels) == 2:
-        return _second_is_above(node, scores, labels, ensemble)
-    if len(_numbers(node, "base_values")):
+    if len(labels) == 2 or len(_numbers(node, "base_values")):
+        scores = _scores(node, x, ensemble, "SUM")
+        if ensemble.used.any(axis=0).tolist() == [True, False]:
+            return _one_of_two(node, c.cut(node.emit, scores, 1, 0, 1), labels, ensemble)
+        if len(labels) == 2:
+            return _second_is_above(node, scores, labels, ensemble)
         return _chosen(node, scores, labels)
-    seen = _scores(node, x, replace(ensemble, weights=ensemble.used.astype(np.float64)), "SUM")
-    lowest = node.make.number(-np.inf, d.f32)
+    if all(_is_in_all_leaves(node, column) for column in ensemble.used.T):
+        return _chosen(node, _scores(node, x, ensemble, "SUM"), labels)
+    return _of_those_seen(node, x, ensemble, labels)
+
+
+def _of_those_seen(node: Node, x: Value, ensemble: Ensemble, labels: Array) -> Sequence[Value]:
+    """Return the class of the largest sum among those that some leaf names, and all sums."""
+    weights = np.hstack([ensemble.weights, ensemble.used])
+    both = replace(ensemble, weights=weights, used=np.hstack([ensemble.used, ensemble.used]))
+    found, classes = _scores(node, x, both, "SUM"), len(labels)
+    scores = c.cut(node.emit, found, 1, 0, classes)
+    seen = c.cut(node.emit, found, 1, classes, 2 * classes)
     missing = node.make.equal(seen, node.make.number(0, d.f32))
+    lowest = node.make.number(-np.inf, d.f32)
     _, made = _chosen(node, scores, labels)
     label, _ = _chosen(node, node.make.select(missing, lowest, scores), labels)
     return [label, made]
