@@ -174,8 +174,8 @@ FLOORS: dict[str, tuple[str, ...]] = {
     "frontend/tf": (
         "core", "ops runs", "special", "graph", "variables", "train",
         "arrays image layers program", "rnn",
-        "io linalg lookup nondense ragged text draws",
-        "data distributions extension metrics summary",
+        "io linalg lookup nondense ragged text draws summary",
+        "data distributions extension metrics",
         "distribute monitored",
         "names",
     ),
