@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, TypedDict, TypeVar, final
+from typing import NotRequired, TypeAlias, TypedDict, TypeVar, final
 
 from ...ir.types.tensor import Array
 from ..function.graph_data import (
@@ -46,6 +46,8 @@ class StoredStep:
 
     name: str
     held: Mapping[str, object]
+    effect: bool = False
+    """Whether it changes what it holds, or gives what others have changed."""
 
     @cached_property
     def compute(self) -> Compute:
@@ -68,6 +70,7 @@ class StepData(TypedDict):
     type: str
     step: str
     held: Plain
+    effect: NotRequired[bool]
 
 
 @final
@@ -86,13 +89,14 @@ def _written(type_: str, compute: object, writer: Writer) -> StepData | None:
     if as_stored is None:
         return None
     step = as_stored()
-    return {"type": type_, "step": step.name, "held": writer.value(dict(step.held))}
+    made: StepData = {"type": type_, "step": step.name, "held": writer.value(dict(step.held))}
+    return {**made, "effect": True} if step.effect else made
 
 
 def _read(data: StepData, reader: NodeReader) -> StoredStep:
     if data["step"] not in STEPS:
         raise GraphTextError(f"there is no step {data['step']!r}")
-    return StoredStep(data["step"], reader.options(data["held"]))
+    return StoredStep(data["step"], reader.options(data["held"]), data.get("effect", False))
 
 
 def _write_step(kind: ArrayKind, writer: Writer) -> StepData | PlacedData:
@@ -107,7 +111,8 @@ def _write_step(kind: ArrayKind, writer: Writer) -> StepData | PlacedData:
 def _step(data: StepData | PlacedData, reader: NodeReader) -> Kind:
     specs = reader.specs
     if "step" in data:
-        return ArrayKind(data["type"], _read(data, reader), lambda _: specs)
+        step = _read(data, reader)
+        return ArrayKind(data["type"], step, lambda _: specs, effect=step.effect)
     how = {"effect": data["effect"], "reads_text": data["reads_text"]}
     return ArrayKind(data["type"], _function(data, reader), lambda _: specs, **how)
 

@@ -11,7 +11,17 @@ import base64
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NotRequired, Protocol, TypeAlias, TypedDict, TypeVar, final
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    NotRequired,
+    Protocol,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    final,
+)
 
 import numpy as np
 
@@ -174,10 +184,31 @@ COMPOSITES: dict[str, type[CompositeForm]] = {}
 """The classes of these by their names, which register themselves."""
 
 
-class Writer:
-    """Turns a graph, and what it calls and uses, into plain data."""
+class Resource:
+    """What steps of the host have together and change, such as a table; equal to itself alone."""
 
-    def __init__(self) -> None:
+    kind: ClassVar[str]
+    """The name in `RESOURCES` of what makes another one of its form."""
+
+    def form(self) -> Mapping[str, object]:
+        """Return what makes one that is as this one is now."""
+        raise NotImplementedError
+
+
+RESOURCES: dict[str, Callable[..., Resource]] = {}
+"""What makes resources of their forms, by their kinds."""
+
+
+class Writer:
+    """Turns a graph, and what it calls and uses, into plain data.
+
+    With `copies` what steps have together is written as it is now; else it is refused, for those
+    who read the graph would change another one.
+    """
+
+    def __init__(self, *, copies: bool = False) -> None:
+        self.copies = copies
+        self.resources: dict[Resource, str] = {}
         self.functions: dict[FuncGraph, str] = {}
         self.bodies: dict[str, BodyData] = {}
         self.variables: dict[VariableState, str] = {}
@@ -299,12 +330,20 @@ class Writer:
             (TensorSpec, "spec", self.spec),
             (DimExpr, "dim", self.dim),
             (Handle, "variable", lambda x: self.variable(x())),
+            (Resource, "resource", self.resource),
             (tuple(COMPOSITES.values()), "composite", self.composite),
         ]
 
     def composite(self, value: CompositeForm) -> Plain:
         """Return what a value of several tensors is like."""
         return [type(value).__name__, self.value(value.form())]
+
+    def resource(self, value: Resource) -> Plain:
+        """Return the name, the kind and the form of what steps have together."""
+        if not self.copies:
+            raise NotSerialisableError(f"it holds a {type(value).__name__}")
+        name = self.resources.setdefault(value, f"r{len(self.resources)}")
+        return [name, value.kind, self.value(dict(value.form()))]
 
     def variable(self, state: Stateful) -> str:
         """Return the name of a variable in the text."""
@@ -350,6 +389,7 @@ class NodeReader:
         self.sizes: dict[str, Dim] = {}
         self.queues: dict[str, QueueSpec] = {}
         self.accumulators: dict[str, AccumulatorSpec] = {}
+        self.resources: dict[str, Resource] = {}
         """By name: what several nodes use."""
         self.specs: list[TensorSpec] = []
         """What the node that is being read gives."""
@@ -485,6 +525,14 @@ class NodeReader:
             raise GraphTextError(f"options {made!r}, expected a dictionary")
         return made
 
+    def resource(self, name: object, kind: object, form: Plain) -> Resource:
+        """Return what steps have together, the same each time."""
+        if not isinstance(name, str) or kind not in RESOURCES:
+            raise GraphTextError(f"a resource {name!r} of kind {kind!r}")
+        if name not in self.resources:
+            self.resources[name] = RESOURCES[str(kind)](**self.options(form))
+        return self.resources[name]
+
     def variable(self, name: str) -> VariableState:
         """Return a variable, the same one each time."""
         if name not in self.variables:
@@ -525,6 +573,7 @@ READERS: dict[str, Callable[[NodeReader, Any], object]] = {
     "ellipsis": lambda r, x: Ellipsis,
     "pattern": lambda r, x: pattern_of(r.value(x[0]), x[1]),
     "composite": lambda r, x: composite_of(x[0], r.value(x[1])),
+    "resource": lambda r, x: r.resource(*x),
     "spec": NodeReader.spec,
     "dim": NodeReader.dim,
 }

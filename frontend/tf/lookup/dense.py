@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....ir.op import Array
+from ...function.graph_data import RESOURCES
 from ...graph.graph import GraphTensor
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError, UnimplementedError
@@ -68,6 +69,14 @@ class DenseHashTable(MutableHashTable):
                 f"Expected key shape {shape_text(expected)} got {shape_text(keys.shape)}"
             )
         super()._check_keys(keys, values)
+
+    kind = "table of buckets"
+
+    def form(self) -> dict[str, object]:
+        """Return what makes a table that has what this one has now."""
+        marks = filled(self._marks, self.key_dtype, self._key_dims)
+        empty, deleted = {"empty_key": marks[0]}, {"deleted_key": marks[1]}
+        return {**super().form(), **empty, **deleted, "initial_num_buckets": self._buckets}
 
     erase = MutableHashTable.remove
     insert_or_assign = MutableHashTable.insert
@@ -131,3 +140,6 @@ def _known(mark: TfTensor) -> Array:
             f"{mark.name} is computed in the run, expected constants as empty and deleted key"
         )
     return np.asarray(mark.op.attributes["value"])
+
+
+RESOURCES[DenseHashTable.kind] = DenseHashTable.of_form

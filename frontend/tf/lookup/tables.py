@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from ....ir.types.tensor import TensorSpec
 from ...data.stored import StoredStep, stored
 from ...formats.fingerprints import farm, farms
 from ...formats.hashing import hashes
+from ...function.function import init_scope
+from ...function.graph_data import RESOURCES, GraphTextError, Resource
 from ...graph.graph import Graph, Operation
 from ...values import decimals
 from ...values.context import STATE
@@ -57,9 +59,35 @@ Key = Hashable
 """A key: a number or a text, or several of them."""
 
 
-class Table:
+@dataclass(frozen=True, eq=False)
+class TableStep:
+    """A step of a table: what it does by its name in `DOES`."""
+
+    table: Table
+    does: str
+
+    def __call__(self, *arrays: Array) -> Sequence[Array]:
+        """Do it."""
+        return DOES[self.does](self.table, *arrays)
+
+    def as_stored(self) -> StoredStep:
+        """Return the step with the table as it is now."""
+        held = {"table": self.table, "does": self.does}
+        return StoredStep("step of a table", held, effect=True)
+
+
+@stored("step of a table")
+def _step_of(table: object, does: str) -> TableStep:
+    """Return a step of a table."""
+    if not isinstance(table, Table) or does not in DOES:
+        raise GraphTextError(f"a table {table!r} does {does!r}, expected one of {sorted(DOES)}")
+    return TableStep(table, does)
+
+
+class Table(Resource):
     """What all tables have: types, and how keys become values."""
 
+    kind = "table"
     _dims: tuple[int, ...] = ()
     """The shape of a value."""
     _key_dims: tuple[int, ...] = ()
@@ -95,13 +123,16 @@ class Table:
 
     def size(self, name: str | None = None) -> TfTensor:
         """Return how many keys there are."""
+        spec, step = TensorSpec(LONG, ()), TableStep(self, "size")
+        return host("LookupTableSizeV2", step, [], [spec], effect=True, name=name)[0]
 
-        def compute() -> Sequence[Array]:
-            self._check_ready()
-            return (np.array(len(self._content), np.int64),)
+    def _counted(self) -> Sequence[Array]:
+        self._check_ready()
+        return (np.array(len(self._content), np.int64),)
 
-        spec = TensorSpec(LONG, ())
-        return host("LookupTableSizeV2", compute, [], [spec], effect=True, name=name)[0]
+    def form(self) -> dict[str, object]:
+        """Return what makes a table that has what this one has now."""
+        return self.as_held()
 
     def as_held(self) -> dict[str, object]:
         """Return types, keys and values as a step holds them."""
@@ -124,14 +155,14 @@ class Table:
         keys = filled(list(self._content), self.key_dtype, self._key_dims)
         return keys, filled(list(self._content.values()), self.value_dtype, self._dims)
 
-    def _exported(self) -> list[TfTensor]:
-        def compute() -> Sequence[Array]:
-            self._check_ready()
-            return self._pairs()
+    def _shown_pairs(self) -> Sequence[Array]:
+        self._check_ready()
+        return self._pairs()
 
+    def _exported(self) -> list[TfTensor]:
         keys, values = row_for(self.key_dtype), row_for(self.value_dtype)
         specs = [unknown(keys, None, *self._key_dims), unknown(values, None, *self._dims)]
-        return host("LookupTableExportV2", compute, [], specs, effect=True)
+        return host("LookupTableExportV2", TableStep(self, "export"), [], specs, effect=True)
 
 
 def shape_text(dims: Sequence[int]) -> str:
@@ -425,6 +456,23 @@ class MutableHashTable(Table):
         if checkpoint and graph is not None:
             graph.add_to_collection(GraphKeys.SAVEABLE_OBJECTS, self)
 
+    kind = "table that changes"
+
+    def form(self) -> dict[str, object]:
+        """Return what makes a table that has what this one has now."""
+        keys, values = MutableHashTable._pairs(self)
+        named: dict[str, object] = {"keys": keys, "values": values, "name": self.name}
+        types = {"key_dtype": self.key_dtype.name, "value_dtype": self.value_dtype.name}
+        return {**types, **named, "default": self._default.numpy()}
+
+    @classmethod
+    def of_form(cls, keys: Array, values: Array, **arguments: Any) -> Self:
+        """Return a table that has pairs."""
+        with init_scope():
+            made = cls(default_value=arguments.pop("default"), checkpoint=False, **arguments)
+        made._put_all(made._names(keys), values)
+        return made
+
     def checkpoint_parts(self) -> dict[str, object]:
         """Return what checkpoints have of it: its keys and its values."""
         return {**self._columns.parts} if self._is_saved else {}
@@ -476,8 +524,8 @@ class MutableHashTable(Table):
             dims = given.shape._dims
             around = None if dims is None else self._around(dims)
             spec = TensorSpec(row, None) if around is None else unknown(row, *around, *self._dims)
-            operands = [given, rest]
-            made = host("LookupTableFindV2", self._found, operands, [spec], effect=True, name=name)
+            operands, step = [given, rest], TableStep(self, "find")
+            made = host("LookupTableFindV2", step, operands, [spec], effect=True, name=name)
             return made[0]
 
         return self._with_values(keys, found)
@@ -501,13 +549,12 @@ class MutableHashTable(Table):
         """Give keys values, other ones if they have some."""
         with InGraph(graph_of([keys, values])):
             given = [convert(keys, self.key_dtype), convert(values, self.value_dtype)]
+            return host_effect("LookupTableInsertV2", TableStep(self, "insert"), given, name)
 
-            def compute(names: Array, new: Array) -> Sequence[Array]:
-                self._check_keys(names, new.shape)
-                self._put_all(self._names(names), new.reshape(-1, *self._dims))
-                return ()
-
-            return host_effect("LookupTableInsertV2", compute, given, name)
+    def _insert(self, names: Array, new: Array) -> Sequence[Array]:
+        self._check_keys(names, new.shape)
+        self._put_all(self._names(names), new.reshape(-1, *self._dims))
+        return ()
 
     def _put_all(self, keys: Sequence[Key], values: Array) -> None:
         self._content |= zip(keys, values, strict=True)
@@ -518,19 +565,30 @@ class MutableHashTable(Table):
     def remove(self, keys: object, name: str | None = None) -> Operation | None:
         """Forget keys; what is not there need not be forgotten."""
         with InGraph(graph_of([keys])):
-            given = super()._keys(keys)
+            given, step = super()._keys(keys), TableStep(self, "remove")
+            return host_effect("LookupTableRemoveV2", step, [given], name)
 
-            def compute(names: Array) -> Sequence[Array]:
-                for key in self._names(names):
-                    self._drop(key)
-                return ()
-
-            return host_effect("LookupTableRemoveV2", compute, [given], name)
+    def _remove(self, names: Array) -> Sequence[Array]:
+        for key in self._names(names):
+            self._drop(key)
+        return ()
 
     def export(self, name: str | None = None) -> tuple[TfTensor, TfTensor]:
         """Return all keys and their values."""
         keys, values = self._exported()
         return keys, values
+
+
+DOES: dict[str, Callable[..., Sequence[Array]]] = {
+    "size": lambda table: table._counted(),
+    "export": lambda table: table._shown_pairs(),
+    "find": lambda table, *arrays: table._found(*arrays),
+    "insert": lambda table, *arrays: table._insert(*arrays),
+    "remove": lambda table, *arrays: table._remove(*arrays),
+}
+"""What steps of tables do, by the names that graphs have for it."""
+RESOURCES[Table.kind] = _table
+RESOURCES[MutableHashTable.kind] = MutableHashTable.of_form
 
 
 def tables_initializer(name: str = "init_all_tables") -> Operation | None:

@@ -263,7 +263,7 @@ class _Saver:
     """Turns objects into plain data, each once."""
 
     def __init__(self) -> None:
-        self.writer = Writer()
+        self.writer = Writer(copies=True)
         self.values: dict[str, Array] = {}
         self.numbers: dict[int, int] = {}
         self.nodes: dict[int, ObjectData] = {}
