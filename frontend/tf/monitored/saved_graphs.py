@@ -80,12 +80,13 @@ def build_tensor_info(tensor: GraphTensor | SparseTensor) -> Proto:
 
 
 def get_tensor_from_tensor_info(
-    tensor_info: Info, graph: TfGraph, import_scope: str | None = None
+    tensor_info: Info, graph: TfGraph | None = None, import_scope: str | None = None
 ) -> object:
-    """Return the tensor of a graph that is meant."""
+    """Return the tensor of a graph that is meant, of the default one if none is given."""
+    owner = get_default_graph() if graph is None else graph
 
     def found(name: str) -> GraphTensor:
-        return graph.get_tensor_by_name(f"{import_scope}/{name}" if import_scope else name)
+        return owner.get_tensor_by_name(f"{import_scope}/{name}" if import_scope else name)
 
     if tensor_info.WhichOneof("encoding") == "name":
         return found(tensor_info.name)

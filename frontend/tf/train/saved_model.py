@@ -348,9 +348,9 @@ class _Saver:
         made = []
         for p in function.signature.parameters.values():
             given = p.default is not p.empty
-            made.append(
-                (p.name, int(p.kind), given, self.writer.value(p.default) if given else None)
-            )
+            value = p.default.numpy() if isinstance(p.default, TfTensor) else p.default
+            plain = self.writer.value(value) if given else None
+            made.append((p.name, int(p.kind), given, plain))
         return made
 
     def concrete(self, function: ConcreteFunction) -> TraceData:

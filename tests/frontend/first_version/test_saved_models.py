@@ -37,6 +37,7 @@ def test_a_session_is_saved_and_loaded_by_tags(tmp_path):
         assert [d.size for d in signature.inputs["x"].tensor_shape.dim] == [-1, 3]
         tensor = saved.utils.get_tensor_from_tensor_info(signature.outputs["y"], session.graph)
         assert tensor is session.graph.get_tensor_by_name("output:0")
+        assert saved.utils.get_tensor_from_tensor_info(signature.outputs["y"]) is tensor
         assert tensor.dtype.as_datatype_enum == signature.outputs["y"].dtype
     assert saved.contains_saved_model(folder)
     assert not saved.contains_saved_model(str(tmp_path))
@@ -114,3 +115,19 @@ def test_whether_summaries_are_recorded_is_a_tensor(tmp_path):
 def test_numbers_are_no_modules(tmp_path):
     with pytest.raises(ValueError, match="Expected an object of type `Trackable`"):
         tf.saved_model.save(1, str(tmp_path))
+
+
+def test_an_argument_left_out_is_the_tensor_that_the_function_was_saved_with(tmp_path):
+    factors = tf.constant([2.0, 3.0])
+
+    class Scaled(tf.Module):
+        @tf.function
+        def call(self, x, by=factors, times=1):
+            return x * by * times
+
+    scaled = Scaled()
+    scaled.call(tf.ones([2]))
+    tf.saved_model.save(scaled, str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    assert loaded.call(tf.ones([2])).numpy().tolist() == [2, 3]
+    assert loaded.call(tf.ones([2]), tf.constant([5.0, 6.0])).numpy().tolist() == [5, 6]
