@@ -18,6 +18,7 @@ GRAPH = (
     "fold-scale",
     "attention",  # behind fold-scale: a factor that is in a weight costs nothing
     "widen-products",  # before choose-layout: what halves are laid out as is what f32 is
+    "split-pools",  # behind keep-quantised, which moves pools of words
     "choose-layout",  # before decompose: a softmax or a pool moves easier than its parts
     "cancel-transposes",  # before decompose: what is resized is read several times behind it
     "decompose",
