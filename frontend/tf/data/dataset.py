@@ -38,6 +38,7 @@ from ..core.structures import (
     without_front,
 )
 from ..core.values import convert, static
+from ..ops.array_ops import reshape
 from ..ragged.making import as_row
 from ..runs.seeds import seeds_of
 from . import combining, iterators, saving
@@ -389,6 +390,11 @@ class Dataset(Pipeline, nest.TensorGroup, Specified):
         spec = without_front(self._spec)
         shapes = [getattr(leaf, "shape", TensorShape(None)) for leaf in flatten(self._spec)]
         heights = {shape.as_list()[0] for shape in shapes if shape.rank}
+        if len(heights - {None}) > 1:
+            raise ValueError(
+                "`unbatch()` is only supported for datasets of elements whose components have a "
+                f"matching leading dimension. Encountered {self._spec}."
+            )
         height = heights.pop() if len(heights) == 1 else None
         return self.step(steps.Unstacked, spec, height=height)
 
@@ -397,16 +403,17 @@ class Dataset(Pipeline, nest.TensorGroup, Specified):
     ) -> Dataset:
         """Return a dataset of the rows of the elements, stacked anew: in turn by each of sizes."""
         rows, sizes = self.unbatch(), convert(batch_size, "int64")
-        if sizes.shape.rank == 0:
-            return rows.batch(batch_size, drop_remainder)
         told = static(sizes)
-        known = told if isinstance(told, list) else []
+        known = told if isinstance(told, list) else [told] if isinstance(told, int) else []
         before = [leaf.shape.as_list()[0] for leaf in flatten(self._spec)
                   if isinstance(leaf, TensorSpec) and leaf.shape.rank]  # fmt: skip
         is_even = drop_remainder is True or all(
             n and n % known[0] == 0 for n in before if known and known[0]
         )
         extent = known[0] if len({*known}) == 1 and is_even else None
+        if sizes.shape.rank == 0 and (extent is None or drop_remainder is True):
+            return rows.batch(batch_size, drop_remainder)
+        sizes = reshape(sizes, [-1])
         options = {"size": Given(sizes), "whole": flag_of(drop_remainder), **empty(rows._spec)}
         return rows.step(batches.Rebatched, with_front(rows._spec, extent), **options)
 

@@ -221,6 +221,21 @@ def test_batches_of_no_rows() -> None:
     ]
 
 
+def test_batches_that_come_out_even_have_a_known_size() -> None:
+    made = D.range(8).batch(4, drop_remainder=True)
+    assert made.rebatch(2).element_spec.shape.as_list() == [2]
+    assert made.rebatch(3).element_spec.shape.as_list() == [None]
+    assert made.rebatch(8).element_spec.shape.as_list() == [None]
+    assert [x.tolist() for x in made.rebatch(2).as_numpy_iterator()] == [
+        [0, 1], [2, 3], [4, 5], [6, 7]
+    ]  # fmt: skip
+
+
+def test_components_of_other_heights_have_no_rows() -> None:
+    with pytest.raises(ValueError, match="a matching leading dimension"):
+        D.from_tensors((tf.range(7), tf.range(8))).unbatch()
+
+
 def test_what_functions_raise_says_where() -> None:
     """The step is named; a function that is to give something for each element cannot end them."""
 
