@@ -76,7 +76,7 @@ def grows(model: Description) -> bool:
     """
     size = raw_places(model)[1]
     larger = model.weights > GROWTH * size and model.weights - size > LEAST
-    return bool(model.prepare) and larger and size + model.weights < REACH
+    return bool(model.prepare and model.raw) and larger and size + model.weights < REACH
 
 
 def given_weights(compiled: Unprepared) -> Weights:

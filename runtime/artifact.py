@@ -296,7 +296,7 @@ class Description:
     weights: int = 0
     """Bytes of the constants."""
     raw: tuple[RawWeights, ...] = ()
-    """The weights as they were given. If there are any, there is a function `prepare`."""
+    """The weights as they were given."""
     prepare: tuple[Step, ...] = ()
     """What makes constants from the raw weights; empty if they are used as they are."""
     copies: tuple[Copies, ...] = ()
@@ -328,6 +328,11 @@ class Description:
     def raw_names(self) -> list[str]:
         """Return the names of all weights that are given, in their order."""
         return [name for each in self.raw for name in each.names]
+
+    @property
+    def has_prepare(self) -> bool:
+        """Say whether there is a function `prepare`: layers may have constants alone to prepare."""
+        return bool(self.raw or self.prepare)
 
     @property
     def is_for_gpu(self) -> bool:

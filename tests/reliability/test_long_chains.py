@@ -65,6 +65,15 @@ def products(count: int, rows: Any = 2) -> bytes:
     return make.model((rows, WIDTH), value)
 
 
+def small(count: int) -> bytes:
+    """Return layers of a product with so few numbers that they are constants."""
+    make, value = Builder(), "x"
+    for i in range(count):
+        product = make.node("MatMul", value, make.weight(f"w{i}", 4, 4))
+        value = make.node("Tanh", product)
+    return make.model((2, 4), value)
+
+
 def residual(count: int) -> bytes:
     """Return layers that add what goes in, of a mask that all share, between other layers."""
     make = Builder()
@@ -207,6 +216,21 @@ def test_a_long_chain_is_one_loop_and_gives_the_same_bits(case: str) -> None:
     assert np.array_equal(shared.run([x])[0], expected)
     assert model.compiled.peak == whole.compiled.peak
     assert model.compiled.description.weights == whole.compiled.description.weights
+
+
+@pytest.mark.parametrize("count", [30, 600])
+def test_layers_may_have_constants_alone_that_are_prepared(count: int, tmp_path: Path) -> None:
+    """No weight is given then, and the library has a function that prepares them all the same."""
+    data = small(count)
+    x = argument(data)
+    model = gv.compile(data, cache=False)
+    assert trips(model) >= 12
+    assert model.compiled.description.prepare
+    assert not model.compiled.description.raw
+    expected = gv.compile(data, cache=False, disable=WHOLE).run([x])[0]
+    assert np.array_equal(model.run([x])[0], expected)
+    model.save(tmp_path / "m.so")
+    assert np.array_equal(gv.load(tmp_path / "m.so").run([x])[0], expected)
 
 
 @pytest.mark.parametrize("build", [normalised, normalised_blocks])

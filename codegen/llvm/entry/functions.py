@@ -198,7 +198,7 @@ class Entry:
 
     def given(self) -> str:
         """Return what takes weights in as they are given."""
-        if not self.model.raw:
+        if not self.model.has_prepare:
             return ""
         text = emit_given(self.model, self.frame.bases["raw"], self.held.fixed)
         return text + emit_places(self.tag, self.held.raw) if self.held.raw else text
@@ -249,7 +249,7 @@ class Entry:
         yield from steps.functions("steps", model.steps)
         yield self.run(), f"i32 @{tag}_run(ptr %inputs, ptr %outputs, ptr %workspace, ptr %context)"
         yield self.output_shapes(), f"i32 @{tag}_output_shapes(ptr %inputs, ptr %shapes)"
-        if model.raw:
+        if model.has_prepare:
             yield from steps.functions("prepare", model.prepare)
             arguments = "ptr %raw, ptr %weights, ptr %workspace, ptr %context"
             yield self.prepare(), f"i32 @{tag}_prepare({arguments})"
