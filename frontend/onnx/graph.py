@@ -46,6 +46,7 @@ from .file.data import MAX_BYTES, MAX_RANK, dtype_of
 from .file.faults import Faults
 from .file.read import OWN_DOMAINS, Model, Stored, graphs_of, initializers, node_label, read_model
 from .file.sparse import dense
+from .file.wire import NO_FIELDS
 from .functions import bind_attributes, fitted, has_function, standard_function
 from .layers import Short, shorten
 from .node import Node, Parts
@@ -85,7 +86,7 @@ def read_onnx(  # noqa: PLR0913  (as `load_program`)
     """
     graphs = graphs_of(data, name)
     few = shorten(data, graphs, settable, directory) if short and not constants else None
-    model = read_model(data, name, directory, graphs, () if few is None else few.without)
+    model = read_model(data, name, directory, graphs, few.without if few else NO_FIELDS)
     assumptions: list[Assumption] = []
     while True:
         symbols = Symbols(dims, name)
@@ -184,7 +185,7 @@ class Reader:
         graph, few = self.model.graph, self.few
         check_names(self.model)
         stored = initializers(self.model)
-        held = stored if few is None else {*stored, *few.names()}
+        held = stored if few is None else {*few.stored.names}
         for unknown in [each for each in self.settable if each not in held]:
             hint = did_you_mean(unknown, [*held])
             self.faults.add(f"there is no stored tensor {unknown!r} that could be set", hint=hint)

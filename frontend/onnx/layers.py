@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from math import prod
 from pathlib import Path
 
@@ -68,12 +69,8 @@ class Short:
     """Positions among all of the nodes that are left."""
     links: Mapping[int, Mapping[int, str]]
     """Of nodes behind what they read instead of what is left out, by position among all."""
-    without: Collection[int]
+    without: Integers
     """Which fields of the graph are left out."""
-
-    def names(self) -> list[str]:
-        """Return the names in the model of all weights that are left out."""
-        return [self.stored.names[n] for _, numbers in self.left_out for n in numbers]
 
     def linked(self, position: int, node: NodeProto) -> NodeProto:
         """Return a node that reads of layers before what it read of those that are left out."""
@@ -124,7 +121,7 @@ def shorten(
     data: Bytes, graphs: Sequence[Outline], settable: Collection[str], directory: Path | None
 ) -> Short | None:
     """Return a graph, whose nodes are in order, without most of a long chain; None without one."""
-    if len(graphs) != 1 or not LEAST <= graphs[0].tags.count(NODE) <= MAX_NODES:
+    if len(graphs) != 1 or not LEAST <= np.count_nonzero(graphs[0].tags == NODE) <= MAX_NODES:
         return None
     try:
         rows = NodeRows.of(data, graphs[0], settable, Tensors(directory))
@@ -157,6 +154,9 @@ class NodeRows:
         """Weights that would be constants if they were not those of layers."""
         self.contents = self.take()
         """Of each tensor what it is: of a weight its type, of others the values, too."""
+        rows = zip(stored.names, self.small.tolist(), strict=True)
+        self.called = [f"{CONSTANT}{name}" if small else name for name, small in rows]
+        """What each tensor is called where it counts as a weight."""
         operations, self.alone = nodes.operations()
         self.operations = np.concatenate((operations, [-1]))
         self.alone += [*np.flatnonzero(nodes.read > MANY).tolist(), count]
@@ -166,13 +166,13 @@ class NodeRows:
         cls, data: Bytes, graph: Outline, settable: Collection[str], tensors: Tensors
     ) -> NodeRows | None:
         """Return the rows of a graph; None where it is written in an odd way."""
-        rows = np.array((graph.tags, graph.starts, graph.ends), np.int64)
+        rows = np.array((graph.tags, graph.starts, graph.ends))
         places = [
             np.flatnonzero(rows[0] == tag) for tag in (NODE, TENSOR, GRAPH_INPUT, GRAPH_OUTPUT)
         ]
         view = memoryview(data.data)
         (_, starts, ends), own, inputs, outputs = (rows[:, place] for place in places)
-        nodes = StoredNodes.of(view, starts.tolist(), ends.tolist())
+        nodes = StoredNodes.of(view, starts, ends)
         stored = StoredTensors.of(data, own[1], own[2], tensors)
         if nodes is None or stored is None or SPARSE in graph.tags:
             return None
@@ -202,7 +202,7 @@ class NodeRows:
         codes.pop("", None)
         stored = self.stored.names
         codes.update(zip(stored, range(WEIGHTS, WEIGHTS + len(stored)), strict=True))
-        found = np.array([codes.get(name, NOWHERE) for name in every], np.int64)
+        found = np.fromiter(map(codes.get, every, repeat(NOWHERE)), np.int64, len(every))
         self.weights = np.where(found >= WEIGHTS, found - WEIGHTS, -1)
         self.values = np.where(found >= WEIGHTS, STORED, found)
         outside: dict[str, int] = {}
@@ -246,18 +246,19 @@ class NodeRows:
         start = chain.start + cut.first * chain.period
         end = start + cut.missing * chain.period
         first, behind = cut.first, cut.first + cut.missing
-        numbers = self.stored.numbers
+        numbers = dict(zip(self.called, range(len(self.called)), strict=True))
         own: dict[str, str] = {}
         left_out: list[tuple[Sequence[str], Sequence[int]]] = []
         for names in cut.weights:
             out = names[first:behind]
-            left_out.append((out, [numbers[self.stored_as(called)] for called in out]))
-            own |= {self.stored_as(each): each for each in (*names[:first], *names[behind:])}
+            left_out.append((out, [numbers[called] for called in out]))
+            kept = (*names[:first], *names[behind:])
+            own |= {self.stored.names[numbers[each]]: each for each in kept}
         tensors = [n for _, row in left_out for n in row]
-        fields = [*self.fields[0][start:end].tolist(), *self.fields[1][tensors].tolist()]
+        fields = np.concatenate((self.fields[0][start:end], self.fields[1][tensors]))
         nodes = [*range(start), *range(end, len(self.nodes.ends))]
         links = self.links(start, end)
-        return Short(cut, own, left_out, self.stored, nodes, links, frozenset(fields))
+        return Short(cut, own, left_out, self.stored, nodes, links, fields)
 
     def links(self, start: int, end: int) -> dict[int, dict[int, str]]:
         """Return what nodes behind read of layers before instead of those that are left out."""
@@ -294,20 +295,12 @@ class NodeRows:
 
     def operands(self) -> Operands:
         """Return what all nodes read; weights have the names that they are read by."""
-        rows = zip(self.stored.names, self.small.tolist(), strict=True)
-        names = [f"{CONSTANT}{name}" if small else name for name, small in rows]
         used = self.weights
-        counts = np.bincount(used[used >= 0], minlength=len(names))
+        counts = np.bincount(used[used >= 0], minlength=len(self.called)).astype(np.int64)
         own = np.array([*self.is_weight, False], np.bool_)
         weights = np.where(own[used], used, -1)
-        every = np.arange(len(names), dtype=np.int64)
-        return Operands(names, self.ends, self.values, weights, every, counts.astype(np.int64))
-
-    def stored_as(self, name: str) -> str:
-        """Return the name in the model of what is called so."""
-        plain = name.removeprefix(CONSTANT)
-        number = self.stored.numbers.get(plain)
-        return plain if number is not None and self.small[number] else name
+        every = np.arange(len(self.called), dtype=np.int64)
+        return Operands(self.called, self.ends, self.values, weights, every, counts)
 
 
 def declared(data: memoryview, rows: Integers) -> list[str]:

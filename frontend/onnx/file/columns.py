@@ -111,6 +111,26 @@ def decoded(texts: list[bytes]) -> list[str] | None:
     return found if len(found) == len(texts) else None
 
 
+def names_at(data: Bytes, starts: Integers, ends: Integers) -> list[str] | None:
+    """Return the names in some places as text; None where one is not UTF-8, or holds a zero.
+
+    >>> names_at(np.frombuffer(b"..x.w1", np.uint8), np.array([2, 4, 6]), np.array([3, 6, 6]))
+    ['x', 'w1', '']
+    """
+    if not len(starts):
+        return []
+    sizes = ends - starts
+    stops = np.cumsum(sizes + 1)
+    places = np.arange(stops[-1]) + np.repeat(ends + 1 - stops, sizes + 1)
+    rows = data.take(places, mode="clip")
+    rows[stops - 1] = 0  # what stands behind each
+    try:
+        found = rows.tobytes().decode().split("\0")[:-1]
+    except UnicodeDecodeError:
+        return None
+    return found if len(found) == len(starts) else None
+
+
 def rows_of(data: Bytes, starts: Integers, size: int) -> Bytes:
     """Return pieces of some bytes that are equally long, as rows.
 

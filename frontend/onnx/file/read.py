@@ -14,9 +14,10 @@ from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, 
 from ....errors import ParseError, UnsupportedOp
 from ....lazy import cached_property
 from ...files.beside import Bytes
+from .columns import Integers
 from .data import Tensors
 from .sparse import dense
-from .wire import Outline, outlines, split
+from .wire import NO_FIELDS, Outline, outlines, split
 
 MAX_NODES = 1_000_000
 NodeNames: TypeAlias = tuple[str, str, list[str], list[str]]
@@ -71,7 +72,7 @@ def read_model(
     name: str,
     directory: Path | None,
     graphs: Sequence[Outline] | None = None,
-    without: Collection[int] = (),
+    without: Integers = NO_FIELDS,
 ) -> Model:
     """Return the model in some bytes; external data is looked for in `directory`.
 

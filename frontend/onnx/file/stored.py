@@ -13,7 +13,7 @@ from onnx import TensorProto
 
 from ....ir import Array, DType
 from ...files.beside import Bytes
-from .columns import RECORD, VARINT, Columns, Integers, columns_of, decoded, folded, rows_of
+from .columns import RECORD, VARINT, Columns, Integers, columns_of, folded, names_at, rows_of
 from .data import DTYPES, Tensors
 
 EXTENT, TYPE, NAME, RAW, TEXT = (
@@ -52,7 +52,7 @@ class StoredTensors:
         names, types = columns.where(columns.tags == NAME), columns.where(columns.tags == TYPE)
         if np.any(names.counts(count) != 1) or np.any(types.counts(count) != 1):
             return None
-        called = decoded([bytes(text) for text in names.texts(memoryview(data.data))])
+        called = names_at(data, names.starts, names.ends)
         if called is None or len(set(called)) < count or "" in called:
             return None
         extents = columns.where(columns.tags == EXTENT)
@@ -78,8 +78,8 @@ class StoredTensors:
         places = self.raw[list(numbers)].tolist()
         if dtype is None or min(places) < 0:
             return [self.tensors.read(self.tensor(number)) for number in numbers]
-        size, data, element = prod(shape) * dtype.size, self.data, dtype.numpy
-        return [data[at : at + size].view(element).reshape(shape) for at in places]
+        data, element = self.data, dtype.numpy
+        return [np.ndarray(shape, element, data, at) for at in places]
 
     def elements(self, numbers: Integers, place: int) -> NDArray[np.generic]:
         """Return one element of each of some tensors of one kind."""
@@ -92,8 +92,12 @@ class StoredTensors:
 
     def are_one_number(self, numbers: Integers) -> NDArray[np.bool_]:
         """Say of small tensors of one kind whether all elements of each are the same."""
-        arrays = self.arrays(numbers.tolist())
-        rows = np.array(arrays).reshape(len(arrays), -1)
+        code, shape = self.of_kind[self.kinds[numbers[0]]]
+        places, dtype = self.raw[numbers], DTYPES[code]
+        if np.any(places < 0):
+            rows = np.array(self.arrays(numbers.tolist())).reshape(len(numbers), -1)
+        else:
+            rows = rows_of(self.data, places, prod(shape) * dtype.size).view(dtype.numpy)
         return np.asarray((rows == rows[:, :1]).all(axis=1))
 
     def tensor(self, number: int) -> TensorProto:

@@ -8,16 +8,23 @@ what its few kilobytes of structure cost.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from ....errors import ParseError
 from ...files.beside import Bytes
+from .columns import Integers
 
 GRAPH, INITIALIZER, RAW_DATA = 7, 5, 9
 """Field numbers in ModelProto, GraphProto and TensorProto."""
 
+NO_FIELDS: Integers = np.empty(0, np.int64)
+SOME, SURE = 512, 64
+"""Fields that are read before it is looked whether they come again, and of how many it has to be
+so."""
 KEEP_BELOW = 128
 """Tensors of fewer bytes stay in the structure."""
 
@@ -60,15 +67,29 @@ class Outline:
     """
 
     graph: Field
-    tags: list[int]
+    tags: Integers
     """Of each field its number and wire type, as they are written."""
-    starts: list[int]
-    ends: list[int]
+    starts: Integers
+    ends: Integers
     """Where its content ends, and the next field begins."""
 
-    def places(self) -> list[int]:
+    @classmethod
+    def of(cls, data: Bytes, graph: Field) -> Outline:
+        """Return where the fields of a graph lie.
+
+        What comes again and again, as layers do, is read as a few of its times and then compared.
+        """
+        view, place = memoryview(data.data), graph.start
+        found = [np.empty((3, 0), np.int64)]
+        while place < graph.end:
+            rows = np.array(some_fields(view, place, graph.end), np.int64)
+            found += rows, *fields_again(data, rows, place, graph.end)
+            place = int(found[-1][2, -1])
+        return cls(graph, *np.concatenate(found, axis=1))
+
+    def places(self) -> Integers:
         """Return where each field begins, with its tag."""
-        return [self.graph.start, *self.ends][: len(self.ends)]
+        return np.concatenate(([self.graph.start], self.ends))[:-1]
 
 
 def outlines(data: Bytes) -> list[Outline]:
@@ -77,10 +98,10 @@ def outlines(data: Bytes) -> list[Outline]:
         raise ParseError("not an ONNX model: the file is empty")
     view = memoryview(data.data)
     fields = _fields(view, 0, len(view))
-    return [outline(view, f) for f in fields if f.number == GRAPH and f.wire == _RECORD]
+    return [Outline.of(data, f) for f in fields if f.number == GRAPH and f.wire == _RECORD]
 
 
-def split(data: Bytes, graphs: Sequence[Outline], without: Collection[int] = ()) -> Split:
+def split(data: Bytes, graphs: Sequence[Outline], without: Integers = NO_FIELDS) -> Split:
     """Return the structure and the payloads of a model, without some fields of its graph."""
     pieces: list[bytes | memoryview] = []
     payloads: dict[int, Bytes] = {}
@@ -101,16 +122,15 @@ Payload = tuple[int, int, bool]
 """Where raw bytes begin and end, and whether the tensor has but a type, a shape and names."""
 
 
-def outline(data: memoryview, graph: Field) -> Outline:
-    """Return where the fields of a graph lie.
+def some_fields(data: memoryview, place: int, end: int) -> tuple[list[int], list[int], list[int]]:
+    """Return tags, starts and ends of the first fields between two offsets.
 
     What most of them are, a tag of one byte and a length of one or two, is read here, and `_field`
     reads the others.
     """
     tags, starts, ends = list[int](), list[int](), list[int]()
-    more, place, end = 0, graph.start, graph.end
-    last = end - 4
-    while place < end:
+    more, last = 0, end - 4
+    while place < end and len(ends) < SOME:
         tag = data[place]
         start = place + 2
         if tag < 0x80 and tag & 7 == _RECORD and tag > 7 and place < last:
@@ -128,20 +148,64 @@ def outline(data: memoryview, graph: Field) -> Outline:
         starts.append(start)
         ends.append(stop)
         place, more = stop, 0
-    return Outline(graph, tags, starts, ends)
+    return tags, starts, ends
+
+
+def fields_again(data: Bytes, rows: Integers, place: int, end: int) -> Iterator[Integers]:
+    """Give the fields behind some, which begin at `place`, as long as the last ones come again.
+
+    They do where at the same distances there are the same tags and lengths.
+    """
+    begins = np.concatenate(([place], rows[2]))
+    period = _period(np.diff(begins).tolist())
+    if not period:
+        return
+    place, begins = int(begins[-1]), begins[-1 - period : -1]
+    tags, starts, ends = rows[:, -period:]
+    if np.any(tags & 7 != _RECORD):
+        return  # others are as long as they say at their end
+    widths, distance, many = starts - begins, int(ends[-1] - begins[0]), SOME
+    while times := min(many // period + 1, (end - place) // distance):
+        moved = (place - begins[0] + distance * np.arange(times))[:, None]
+        places = begins + moved
+        alike = np.ones(places.shape, np.bool_)
+        for byte in range(int(widths.max())):
+            wide = np.flatnonzero(widths > byte)
+            alike[:, wide] &= data[places[:, wide] + byte] == data[begins[wide] + byte]
+        count = alike.size if alike.all() else int(np.argmin(alike))
+        if not count:
+            return
+        every = np.array((np.broadcast_to(tags, places.shape), starts + moved, ends + moved))
+        yield every.reshape(3, -1)[:, :count]
+        if count < alike.size:
+            return
+        place, many = place + distance * times, 2 * many
+
+
+def _period(sizes: list[int]) -> int:
+    """Return after how many fields the last ones were as long as they are; 0 if never.
+
+    >>> _period([5, *[1, 2, 3] * 60]), _period([*range(200)])
+    (3, 0)
+    """
+    for period in range(1, len(sizes) // 2 + 1):
+        length = max(period, SURE)
+        if sizes[-1 - period] == sizes[-1] and (
+            sizes[-length:] == sizes[-length - period : -period]
+        ):
+            return period
+    return 0
 
 
 def _split_graph(
-    data: memoryview, graph: Outline, without: Collection[int]
+    data: memoryview, graph: Outline, without: Integers
 ) -> tuple[bytes, int, dict[int, Payload]]:
     """Return the graph without payloads, the count of its initializers, and where payloads are."""
     pieces: list[bytes | memoryview] = []
     places: dict[int, Payload] = {}
     count = 0
-    rows = enumerate(zip(graph.tags, graph.places(), graph.starts, graph.ends, strict=True))
-    for index, (tag, place, start, end) in rows:
-        if index in without:
-            continue
+    rows = np.array((graph.tags, graph.places(), graph.starts, graph.ends))
+    for tag, place, start, end in np.delete(rows, without, axis=1).T.tolist():
         if tag == STORED:
             if end - start >= KEEP_BELOW:
                 body, payload = _split_tensor(data, start, end)
