@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
-import numpy as np
-
 from ..errors import CompileError
 from ..lazy import cached_property
 from ..runtime.artifact import Description
@@ -206,7 +204,7 @@ class Compiled:
         """Return the constants that are no weights, in the order of `Description.fixed`."""
         names = {offset: name for name, offset, size in self.places if size}
         return [
-            np.ascontiguousarray(self.weights[names[each.offset + n * each.distance]]).tobytes()
+            self.weights[names[each.offset + n * each.distance]].tobytes()
             for each in self.description.fixed
             for n in range(each.count)
         ]

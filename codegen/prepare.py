@@ -21,6 +21,7 @@ import numpy as np
 from ..errors import CompileError
 from ..runtime.artifact import ALIGNMENT, Description, round_up
 from ..runtime.buffer import Array, address, aligned_bytes
+from ..runtime.direct import addresses
 from ..runtime.library import Library
 from ..runtime.model import Context
 from ..runtime.pool import shared_pool
@@ -44,8 +45,8 @@ class Unprepared(Protocol):
         """Return what prepares the weights compiled for this machine."""
 
 
-LARGE = 1 << 24
-"""Bytes of mapped files from which on what was read is given back."""
+LARGE = 1 << 28
+"""Bytes of mapped files from which on what was read is given back: it takes longer than reading."""
 PREPARED = "prepared."
 """What the names of weights that `prepare` computes begin with (`passes/hoist_prepare`)."""
 
@@ -180,11 +181,11 @@ def _mapping(base: Any) -> mmap.mmap | None:
 def _require_data(compiled: Unprepared) -> None:
     """Refuse a program whose weights are only names: IR text that came without its data."""
     description = compiled.description
-    names = [name for name, _, size in compiled.places if size]
+    weights = compiled.weights
+    missing = [name for name, _, size in compiled.places if size and name not in weights]
     if description.prepare:
-        names = [name for name in names if not name.startswith(PREPARED)]
-        names = [*description.raw_names, *names]
-    missing = [name for name in names if name not in compiled.weights]
+        missing = [name for name in missing if not name.startswith(PREPARED)]
+        missing = [*(name for name in description.raw_names if name not in weights), *missing]
     if missing:
         raise CompileError(
             f"weight {missing[0]!r} has no data, nor have {len(missing) - 1} others",
@@ -198,7 +199,7 @@ def _run(compiled: Unprepared, blob: Array) -> None:
         compiled = compiled.for_host()
     library = Library.load(compiled.code())
     arrays = [*map(np.ascontiguousarray, given_arrays(compiled))]
-    pointers = np.array([*map(address, arrays)], np.int64)
+    pointers = addresses(arrays)
     workspace = aligned_bytes(compiled.description.prepare_bytes)
     prepare = library.function("prepare", "ipppp")
     several = compiled.threads > 1 and library.address("pool_init") is not None
