@@ -25,7 +25,7 @@ from .carried import Carried
 from .factors import count_from
 from .polynomial import ONE, ZERO, Polynomial, number
 from .prover import FUEL, Prover
-from .rests import holds_by_rests, is_taken_apart
+from .rests import Rests, is_taken_apart
 from .values import RULES, Facts, Truth, Values, is_index, lanes_of
 from .walks import WALKS, Amount, Walk, walks_of
 
@@ -79,8 +79,7 @@ class Accesses:
         self.faults: list[UnprovenAccess] = []
         self.pending: dict[Key, Span] = {}
         self.count = 0
-        self.has_rests = False
-        """Whether places were taken apart so that rests had to be looked at."""
+        self.rests = Rests(self.prover)
         self.bind()
 
     # -- arguments ------------------------------------------------------------------------
@@ -256,6 +255,7 @@ class Accesses:
         highs = [rest + reach + span.high for rest, reach, span in spans]
         inside = self.are_shown(lows)
         before_end = self.are_shown([size - 1 - high for high in reversed(highs)])[::-1]
+        self.rests.leave()
         for at, (_, _, span) in enumerate(spans):
             every = tuple(span.every)
             if not inside[at]:
@@ -296,11 +296,10 @@ class Accesses:
     def is_shown(self, value: Polynomial) -> bool:
         """Say whether something is at least 0, by what is cheap first."""
         prover = self.prover
-        few = self.has_rests and is_taken_apart(prover, value)
+        few = self.rests.have_helped and is_taken_apart(prover, value)
         if prover.holds(value, FEW if few else FUEL, expected=True):
             return True
-        if holds_by_rests(prover, value):
-            self.has_rests = True
+        if self.rests.show(value):
             return True
         return (
             (few and prover.holds(value))

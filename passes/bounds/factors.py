@@ -39,4 +39,5 @@ def _count(prover: Prover, which: int, least: int) -> None:
     if row.parts:
         n, d = row.parts
         made.parts = n - d * least, d
+        prover.quotients |= above.bits
     prover.take_as(which, above + least)

@@ -48,9 +48,9 @@ class Prover(Scopes):
     def __init__(self, ranges: Mapping[str, Range] | None = None) -> None:
         super().__init__()
         self.atoms: list[Atom] = []
-        self.naturals = self._chosen_ones = self._cuts = 0
-        """Atoms that are at least 0 wherever they stand, those with `among`, and those that were
-        cut, as bits."""
+        self.naturals = self.quotients = self._chosen_ones = self._cuts = 0
+        """Atoms that are at least 0 wherever they stand, those with `parts`, those with `among`,
+        and those that were cut, as bits."""
         self.ranges = dict(ranges or {})
         self._symbols: dict[str, Polynomial] = {}
         self._of_dims: dict[dim_rules.Atom, Polynomial] = {}
@@ -156,6 +156,7 @@ class Prover(Scopes):
             row = self.atoms[-1]
             row.divisor, row.dividend = by, ZERO if is_down else n
             row.parts = (whole, by) if is_down else None
+            self.quotients |= made.bits if is_down else 0
             if self.holds(n):
                 row.lows.append((ONE, ZERO))
                 self.naturals |= made.bits
@@ -495,19 +496,21 @@ class Prover(Scopes):
 
     def single(self, value: Polynomial) -> int:
         """Return an atom that lies between numbers, else the one that was made last."""
-        for each in reversed(value.atoms()):
-            row = self.atoms[each]
-            bounds = (row.lows[:1], row.highs[:1])
-            if all(b and b[0][0] is ONE and b[0][1].is_constant for b in bounds):
-                return each
+        bits = value.bits
+        while bits:
+            which = bits.bit_length() - 1
+            row = self.atoms[which]
+            if row.lows and row.highs:
+                (low_scale, low), (high_scale, high) = row.lows[0], row.highs[0]
+                if low_scale is ONE is high_scale and not (low.terms or high.terms):
+                    return which
+            bits ^= 1 << which
         return value.latest
 
     def counter_first(self, value: Polynomial) -> int:
         """Return a counter that quotients of it bound, once; else an atom between numbers."""
-        for each in reversed(value.atoms()):
-            if each in self.later:
-                return each
-        return self.single(value)
+        latest = max((each for each in self.later if value.bits >> each & 1), default=-1)
+        return latest if latest >= 0 else self.single(value)
 
     def _holds(self, value: Polynomial) -> bool:
         if value.bits & self._cuts:
@@ -524,7 +527,8 @@ class Prover(Scopes):
         while value.terms:
             if value in shown:
                 return True
-            last = self._order(value)
+            order = self._order
+            last = value.bits.bit_length() - 1 if order is LATEST else order(value)
             row, factor = self.atoms[last], value.terms.get((last,), 0)
             bounds = row.lows if factor > 0 else row.highs
             if len(bounds) != 1 or not factor or row.among or last in self.later:
@@ -550,7 +554,7 @@ class Prover(Scopes):
 
     def _is_refuted(self, value: Polynomial) -> bool:
         """Say whether something was not shown before, or a point says that it cannot be."""
-        if (self._order, value) in self._not_shown:
+        if self._not_shown and (self._order, value) in self._not_shown:
             return True
         fuel = self._fuel
         return fuel <= self._doubt and self.points.refute(value, search=fuel < self._patience)
@@ -584,11 +588,9 @@ class Prover(Scopes):
 
     def is_sum_of_naturals(self, value: Polynomial) -> bool:
         """Say whether something is at least 0 because all that it is the sum of is so."""
-        return (
-            value.constant >= 0
-            and not value.bits & ~self.naturals
-            and min(value.terms.values(), default=0) >= 0
-        )
+        if value.bits & ~self.naturals or value.constant < 0:
+            return False
+        return not value.terms or min(value.terms.values()) >= 0
 
     def _without_factors(self, value: Polynomial) -> Polynomial:
         """Return what is left of a product of atoms that are at least 0, and something."""

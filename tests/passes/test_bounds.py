@@ -19,7 +19,15 @@ from gravure.passes.bounds.factors import count_from
 from gravure.passes.bounds.points import MOST, Origin, Point, Points
 from gravure.passes.bounds.polynomial import ONE, ZERO, Polynomial, atom, number
 from gravure.passes.bounds.prover import Prover
-from gravure.passes.bounds.rests import holds_by_rests
+from gravure.passes.bounds.rests import Rests
+
+
+def holds_by_rests(prover: Prover, value: Polynomial) -> bool:
+    """Say whether something is shown by quotients, and know no more afterwards than before."""
+    rests = Rests(prover)
+    found = rests.show(value)
+    rests.leave()
+    return found
 
 
 def test_rows_and_columns_of_a_place_lie_inside() -> None:
@@ -117,6 +125,44 @@ def test_tiles_of_images_of_an_open_number_lie_inside() -> None:
         assert holds_by_rests(prover, at - 4 * 32 - 4)
         assert holds_by_rests(prover, spare - 4 * 32 - 4)
         assert not holds_by_rests(prover, spare - 4 * 32 - 5)
+
+
+def test_what_is_known_of_quotients_is_kept_for_both_ends_of_a_place() -> None:
+    prover = Prover()
+    n = prover.symbol("N")
+    prover.suppose(n - 1)
+    block = prover.counter("u", ZERO, prover.quotient(n * 64 + 43, number(44)), ONE)
+    turns = prover.one_of("min", n * 64 - block * 44, number(44))
+    place = block * 44 + prover.counter("i", ZERO, turns, ONE)
+    image, tile = prover.quotient(place, number(64)), prover.remainder(place, number(64))
+    row, column = prover.quotient(tile, number(8)), prover.remainder(tile, number(8))
+    spare = n * 1024 - 1 - ((image * 32 + row * 4) * 32 + column * 4 + 3 * 32 + 3)
+    rests, facts = Rests(prover), len(prover.facts)
+    with mock.patch.object(prover, "enter", wraps=prover.enter) as enter:
+        assert rests.show(spare)
+        assert rests.show(spare + 7)
+        assert not rests.show(spare - 1)
+    assert enter.call_count == 1
+    assert len(prover.facts) > facts
+    rests.leave()
+    assert len(prover.facts) == facts
+    rests.leave()
+    assert len(prover.facts) == facts
+
+
+def test_an_atom_between_numbers_is_found_without_a_look_at_every_bound() -> None:
+    prover = Prover()
+    n = prover.symbol("N")
+    inner = prover.counter("i", ZERO, number(9), ONE)
+    outer = prover.counter("j", ZERO, n, ONE)
+    data = prover.new("data")
+    assert prover.single(inner * 3 + outer + n) == inner.latest
+    assert prover.single(outer + data) == data.latest
+    assert prover.single(outer + n) == outer.latest
+    prover.later = {inner.latest: ([], []), n.latest: ([], [])}
+    assert prover.counter_first(inner + outer + n) == inner.latest
+    assert prover.counter_first(outer + n) == n.latest
+    assert prover.counter_first(outer + data) == data.latest
 
 
 def test_what_cannot_be_is_not_reached() -> None:
