@@ -32,6 +32,8 @@ from .walks import WALKS, Amount, Walk, walks_of
 BYTES = 8
 FEW = 10
 """Steps that are tried before rests are looked at."""
+TWICE = 2
+"""How often in a row facts have to be learned from to be so at once."""
 NEAR = 4
 """How many values that were shown last others are compared with."""
 
@@ -80,6 +82,8 @@ class Accesses:
         self.pending: dict[Key, Span] = {}
         self.count = 0
         self.rests = Rests(self.prover)
+        self.needed: dict[tuple[SSAValue, str], int] = {}
+        """How often in a row proofs of ends of buffers needed what follows from facts."""
         self.bind()
 
     # -- arguments ------------------------------------------------------------------------
@@ -243,18 +247,19 @@ class Accesses:
         for facts, buffers in groups.items():
             self.prover.enter(facts)
             for buffer, spans in buffers.items():
-                self.check_group(self.size_of(buffer), spans)
+                self.check_group(buffer, spans)
             self.prover.leave()
 
     def check_group(
-        self, size: Polynomial, spans: Sequence[tuple[Polynomial, Polynomial, Span]]
+        self, buffer: SSAValue, spans: Sequence[tuple[Polynomial, Polynomial, Span]]
     ) -> None:
         """Prove accesses of one buffer; the first are mostly the lowest, the last the highest."""
-        text = self.text_of
+        text, size = self.text_of, self.size_of(buffer)
         lows = [rest + span.low for rest, _, span in spans]
         highs = [rest + reach + span.high for rest, reach, span in spans]
-        inside = self.are_shown(lows)
-        before_end = self.are_shown([size - 1 - high for high in reversed(highs)])[::-1]
+        inside = self.are_shown(lows, (buffer, "low"))
+        spare = [size - 1 - high for high in reversed(highs)]
+        before_end = self.are_shown(spare, (buffer, "high"))[::-1]
         self.rests.leave()
         for at, (_, _, span) in enumerate(spans):
             every = tuple(span.every)
@@ -276,15 +281,33 @@ class Accesses:
             parts.append(f"{'-' if coefficient < 0 else '+'} {'*'.join(factors)}")
         return " ".join(parts).removeprefix("+ ") or "0"
 
-    def are_shown(self, values: Iterable[Polynomial]) -> list[bool]:
-        """Say which of some values are at least 0; what is above one that is needs no proof."""
+    def are_shown(self, values: Iterable[Polynomial], end: tuple[SSAValue, str]) -> list[bool]:
+        """Say which of some values are at least 0; what is above one that is needs no proof.
+
+        They are of one end of a buffer.
+        """
         shown: list[Polynomial] = []
         found = []
         for value in values:
             is_above = any(self.is_above(value, each) for each in shown[-NEAR:])
-            found.append(is_above or self.is_shown(value))
+            found.append(is_above or self.is_shown_at(value, end))
             if found[-1] and not is_above:
                 shown.append(value)
+        return found
+
+    def is_shown_at(self, value: Polynomial, end: tuple[SSAValue, str]) -> bool:
+        """Say whether something is at least 0 at one end of a buffer.
+
+        Where the last ones there needed what follows from facts, it is not tried without.
+        """
+        prover = self.prover
+        if not prover.is_behind or prover.is_sum_of_naturals(value):
+            return self.is_shown(value)
+        often = self.needed.get(end, 0)
+        if often >= TWICE:
+            prover.learn()
+        found = self.is_shown(value)
+        self.needed[end] = 0 if prover.is_behind else often + 1
         return found
 
     def is_above(self, value: Polynomial, other: Polynomial) -> bool:

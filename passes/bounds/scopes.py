@@ -113,6 +113,11 @@ class Scopes:
                 at -= 1
             del bounds[at]
 
+    @property
+    def is_behind(self) -> bool:
+        """Say whether facts are known that nothing was learned from."""
+        return bool(self._unlearned)
+
     def learn(self) -> None:
         """Learn what follows from all that is given, outer scopes first."""
         scopes, self._unlearned = self._unlearned, []

@@ -18,7 +18,7 @@ from gravure.passes.bounds.accesses import Accesses
 from gravure.passes.bounds.factors import count_from
 from gravure.passes.bounds.points import MOST, Origin, Point, Points
 from gravure.passes.bounds.polynomial import ONE, ZERO, Polynomial, atom, number
-from gravure.passes.bounds.prover import Prover
+from gravure.passes.bounds.prover import EARLY, Prover
 from gravure.passes.bounds.rests import Rests
 
 
@@ -384,6 +384,37 @@ def test_the_first_and_the_last_of_many_rows_are_proven() -> None:
     assert few.prove() == many.prove() == []
     assert few.prover.budget == many.prover.budget
     assert [each.op.results[0].name_hint for each in rows(8, "5*W + 1").prove()] == ["v7", "v8"]
+
+
+CHOICES = """
+func.func @choices(%x: memref<?xf32>, %n: index, %w: index, %lo: index, %hi: index, %slot: index)
+    attributes {{gv.symbols = ["N", "W"], gv.sizes = ["N"], gv.units = "N"}} {{
+  %0 = arith.muli %slot, %w : index
+  {choices}
+  func.return
+}}
+"""
+CHOICE = """
+  %{at} = arith.addi %{before}, %w : index
+  %c{at} = arith.cmpi slt, %{at}, %n : index
+  scf.if %c{at} {{
+    %v{at} = memref.load %x[%{at}] : memref<?xf32>
+  }}
+"""
+
+
+def test_facts_that_were_needed_are_learned_from_at_once_the_next_time() -> None:
+    def early(count: int) -> int:
+        choices = "".join(CHOICE.format(at=at + 1, before=at) for at in range(count))
+        (function,) = functions(parse(CHOICES.format(choices=choices)))
+        accesses = Accesses(function)
+        prover = accesses.prover
+        with mock.patch.object(prover, "_holds_by", wraps=prover._holds_by) as tried:
+            assert accesses.prove() == []
+        return sum(call.args[2] == EARLY for call in tried.mock_calls)
+
+    few, many = early(4), early(40)
+    assert few == many > 0
 
 
 def test_steps_without_a_choice_take_no_fuel() -> None:
