@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import importlib
 import linecache
@@ -16,6 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gravure.codegen.llvm.serial.affine import affine_accesses
+from gravure.codegen.llvm.serial.statements import parsed
 from gravure.codegen.serial.function import (
     F32s,
     F64s,
@@ -172,6 +175,80 @@ def test_what_would_leave_an_array_is_an_error(
 
 def _at(numbers: I64s, place: int, by: int) -> int:
     return numbers[place] // by
+
+
+def _even(x: F64s, made: F64s, first: int, count: int, by: int) -> int:
+    """Go through places that lie evenly, forwards or backwards, and stay where a number says."""
+    last = 0.0
+    for k in range(count):
+        one, other = x[first + by * k], x[first - by * k + by * (count - 1)]
+        last = one if one > other or isnan(one) else other
+        made[k] += last * x[2] + one
+        if k > 3:
+            made[2 * k] = last
+    return int(last > 0.5)
+
+
+def test_loops_over_even_places_mean_what_they_mean_in_python() -> None:
+    random, function = np.random.default_rng(1), Serial(_even)
+    for _ in range(60):
+        x = random.random(int(random.integers(3, 90)))
+        count = int(random.integers(0, (len(x) + 1) // 2))
+        by = int(random.integers(-2, 3)) if count * 2 < len(x) else 1
+        first = abs(by) * count if by < 0 else 0
+        made, plain = np.zeros((2, 2 * count))
+        try:
+            wanted = _even(x, plain, first, count, by)
+        except IndexError:
+            with pytest.raises(IndexError):
+                function(x, made, first, count, by)
+        else:
+            assert function(x, made, first, count, by) == wanted
+        np.testing.assert_array_equal(made, plain)
+
+
+@pytest.mark.parametrize("by", [1, 3, 1 << 31, 1 << 61, 1 << 62, -(1 << 63)])
+def test_even_places_that_leave_an_array_end_the_loop_there(by: int) -> None:
+    """Some come back to it: by 2^62, each fourth one would be the first, were it not looked at."""
+    function, x = Serial(_stepping), np.arange(9)
+    for count in (0, 1, 4, 5, 9, 10):
+        made, inside = np.zeros(9, np.int64), min(count, -(-9 // by) if by > 0 else 1)
+        if inside < count:
+            with pytest.raises(IndexError):
+                function(x, made, count, by)
+        else:
+            function(x, made, count, by)
+        assert made[:inside].tolist() == [i * by for i in range(inside)]
+        assert not made[inside:].any()
+
+
+def _stepping(x: I64s, made: I64s, count: int, by: int) -> int:
+    for k in range(count):
+        made[k] = x[by * k]
+    return count
+
+
+def _jumping(x: I64s, made: I64s, by: int) -> int:
+    for k in range(len(x)):
+        made[x[k]] = k
+    for k in range(len(x)):
+        made[k * k] = k
+    for k in range(len(x)):
+        made[by] = k
+        by += 1
+    for k in range(len(x)):
+        if x[k] > by:
+            break
+    for k in range(len(x)):
+        made[k] = x[k] // by
+    return by
+
+
+def test_only_what_goes_on_evenly_to_its_end_is_known_before() -> None:
+    loops = [x for x in ast.walk(parsed(_jumping)) if isinstance(x, ast.For)]
+    assert not any(map(affine_accesses, loops))
+    (loop,) = [x for x in ast.walk(parsed(_even)) if isinstance(x, ast.For)]
+    assert len(affine_accesses(loop)) == 5
 
 
 def test_words_end_inside_of_their_text() -> None:

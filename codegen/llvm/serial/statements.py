@@ -12,11 +12,14 @@ from functools import cache
 from typing import Any
 
 from ....target import Target
+from .affine import affine_accesses
 from .expressions import Expressions
 from .kinds import ELEMENTS, INT, KINDS, ArrayRow, NumberKind, Scalar, Value
 
 ANY_ARRAY = "Array"
 """What functions that are called call an array of whatever elements."""
+FEW = 1 << 31
+"""So many times so many are less than a number of 64 bits holds."""
 
 
 @dataclass
@@ -219,6 +222,53 @@ class Statements(Expressions):
         step = bounds[2].known if bounds[2:] else 1
         if not step:
             raise self.wrong(given, "has no known step")
+        accesses = affine_accesses(node) if step == 1 else None
+        if not accesses:
+            self.repeat(node, low, high, step)
+            return
+        plain, looked_at, end = (self.text.fresh_label() for _ in range(3))
+        fine = self.all_inside(node, accesses, low, high)
+        self.text.line(f"br i1 {fine}, label %{plain}, label %{looked_at}")
+        self.text.label(plain)
+        self.inside_for_sure.update(accesses)
+        self.repeat(node, low, high, step)
+        self.inside_for_sure.difference_update(accesses)
+        self.jump(end)
+        self.text.label(looked_at)
+        self.repeat(node, low, high, step)
+        self.jump(end)
+        self.text.label(end)
+
+    def all_inside(
+        self, node: ast.For, accesses: Sequence[ast.Subscript], low: Scalar, high: Scalar
+    ) -> str:
+        """Say whether all elements that a loop comes to are inside of their arrays.
+
+        Their places go up or down evenly: the first and the last one are looked at. The steps, and
+        how many there are, are to be so few that no place in between leaves 64 bits.
+        """
+        assert isinstance(node.target, ast.Name), "numbers of a range have one name"
+        value, name, before = self.text.value, node.target.id, self.scope.get(node.target.id)
+        ends = [low.text, value(f"add i64 {low.text}, 1"), value(f"sub i64 {high.text}, 1")]
+        count = value(f"sub i64 {high.text}, {low.text}")
+        fine = value(f"icmp ult i64 {count}, {FEW}")
+        for access in accesses:
+            places = []
+            for end in ends:
+                self.scope[name] = self.variable(Scalar(end, INT))
+                places.append(self.as_kind(self.scalar(access.slice), INT, access).text)
+            size = self.row(access.value).size
+            step = value(f"add i64 {value(f'sub i64 {places[1]}, {places[0]}')}, {FEW}")
+            limits = [(places[0], size), (places[2], size), (step, str(2 * FEW))]
+            for place, limit in limits:
+                fine = value(f"and i1 {fine}, {value(f'icmp ult i64 {place}, {limit}')}")
+        self.scope.pop(name)
+        if before is not None:
+            self.scope[name] = before
+        return fine
+
+    def repeat(self, node: ast.For, low: Scalar, high: Scalar, step: int) -> None:
+        """Repeat something for each number from the lowest up to the one before the highest."""
         at = self.variable(low)
         head, start, on, end = (self.text.fresh_label() for _ in range(4))
         self.jump(head)
