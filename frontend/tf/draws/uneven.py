@@ -6,6 +6,7 @@ end of the last one. Those that overlap share the elements at their edges.
 
 from __future__ import annotations
 
+import math
 from math import isnan
 
 import numpy as np
@@ -24,15 +25,19 @@ def pooled(x: Array, edges: Edges, overlapping: bool, *, mean: bool) -> Array:
     made = np.empty((x.shape[0], rows, columns, x.shape[3]), wide.dtype)
     if not made.size:
         return made.astype(x.dtype)
-    SUMS_AND_MOSTS[wide.dtype][not mean](wide, made, *edges, *x.shape[1:], int(overlapping))
-    if mean:
-        counts = np.repeat(_counts(edges, x, overlapping), x.shape[3], 1)
-        flat = made.reshape(-1, *counts.shape)
-        if made.dtype.kind == "f":
-            np.divide(flat, counts.astype(made.dtype), out=flat)
-        else:
-            flat[...] = (flat / counts).astype(made.dtype)
+    most = max(np.diff(edges[1]).tolist()) + overlapping
+    lines = np.empty((most if most <= NARROW else 1) * math.prod(x.shape[2:]), wide.dtype)
+    POOLS[wide.dtype](wide, made, lines, *edges, *x.shape[1:], int(overlapping), int(mean))
+    if mean and made.dtype in SHARES:
+        SHARES[made.dtype](made, *edges, *x.shape[1:], int(overlapping))
+    elif mean:
+        flat = made.reshape(len(made), rows, columns, -1)
+        flat[...] = (flat / _counts(edges, x, overlapping)[:, :, None]).astype(made.dtype)
     return made.astype(x.dtype, copy=False)
+
+
+NARROW = 3
+"""Windows of so many columns or fewer are put together whole lines at a time."""
 
 
 def _counts(edges: Edges, x: Array, overlapping: bool) -> Array:
@@ -44,7 +49,7 @@ def _counts(edges: Edges, x: Array, overlapping: bool) -> Array:
 
 def _in_known_type(x: Array) -> Array:
     """Return an array without gaps of a type that there are loops for, which holds its elements."""
-    if x.dtype in SUMS_AND_MOSTS:
+    if x.dtype in POOLS:
         return np.ascontiguousarray(x)
     is_whole = x.dtype.kind in "iub"
     return np.ascontiguousarray(x, np.int64 if is_whole else np.float32)
@@ -70,49 +75,57 @@ def back_to_all(sizes: Array, grad: Array, edges: Edges, overlapping: bool) -> A
     return made.astype(grad.dtype)
 
 
-def _sum_up(
-    x: Array, made: Array, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
-) -> int:
-    """Add up the elements of each window, one after the other."""
-    rows, columns, to = len(down) - 1, len(across) - 1, 0
-    for image in range(len(x) // (height * width * depth)):
-        for i in range(rows):
-            bottom = min(down[i + 1] + more, height)
-            for j in range(columns):
-                right = min(across[j + 1] + more, width)
-                for k in range(depth):
-                    made[to + k] = 0
-                for row in range(down[i], bottom):
-                    at = ((image * height + row) * width + across[j]) * depth
-                    for _column in range(across[j], right):
-                        for k in range(depth):
-                            made[to + k] += x[at + k]
-                        at += depth
-                to += depth
+def _pool(
+    x: Array, made: Array, lines: Array, down: I64s, across: I64s, height: int, width: int,
+    depth: int, more: int, mean: int,
+) -> int:  # fmt: skip
+    """Put the rows of windows together, each as long as an image is wide, then their columns.
+
+    Of the lines, the first one is the rows of a window; in each other one the elements are put
+    together with those of another column behind them: few are for windows of few columns.
+    """
+    line, to = width * depth, 0
+    most = len(lines) // line
+    for image in range(len(x) // (height * line)):
+        for i in range(len(down) - 1):
+            at = (image * height + down[i]) * line
+            for e in range(line):
+                lines[e] = x[at + e]
+            for _row in range(down[i] + 1, min(down[i + 1] + more, height)):
+                at += line
+                for e in range(line):
+                    one, other = lines[e], x[at + e]
+                    best = one if one >= other or isnan(one) else other
+                    lines[e] = one + other if mean != 0 else best
+            for column in range(1, most):
+                before, own, apart = (column - 1) * line, column * line, column * depth
+                for e in range(line - apart):
+                    one, other = lines[before + e], lines[apart + e]
+                    best = one if one >= other or isnan(one) else other
+                    lines[own + e] = one + other if mean != 0 else best
+            to = _pool_columns(made, to, lines, across, width, depth, more, mean)
     return to
 
 
-def _take_largest(
-    x: Array, made: Array, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
+def _pool_columns(
+    made: Array, to: int, lines: Array, across: I64s, width: int, depth: int, more: int, mean: int
 ) -> int:
-    """Find the largest element of each window: what is no number is."""
-    rows, columns, to = len(down) - 1, len(across) - 1, 0
-    for image in range(len(x) // (height * width * depth)):
-        for i in range(rows):
-            bottom = min(down[i + 1] + more, height)
-            for j in range(columns):
-                right = min(across[j + 1] + more, width)
-                first = ((image * height + down[i]) * width + across[j]) * depth
-                for k in range(depth):
-                    made[to + k] = x[first + k]
-                for row in range(down[i], bottom):
-                    at = ((image * height + row) * width + across[j]) * depth
-                    for _column in range(across[j], right):
-                        for k in range(depth):
-                            found, best = x[at + k], made[to + k]
-                            made[to + k] = best if best >= found or isnan(best) else found
-                        at += depth
-                to += depth
+    """Take what is known of each window's columns out of a line, and add what is not."""
+    line = width * depth
+    most = len(lines) // line
+    for j in range(len(across) - 1):
+        size = min(across[j + 1] + more, width) - across[j]
+        known = min(size, most)
+        at = (known - 1) * line + across[j] * depth
+        for k in range(depth):
+            made[to + k] = lines[at + k]
+        for column in range(across[j] + known, across[j] + size):
+            at = column * depth
+            for k in range(depth):
+                one, other = made[to + k], lines[at + k]
+                best = one if one >= other or isnan(one) else other
+                made[to + k] = one + other if mean != 0 else best
+        to += depth
     return to
 
 
@@ -161,17 +174,11 @@ def _spread(
 
 
 @serial
-def _sum_up_f32(
-    x: F32s, made: F32s, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
-) -> int:
-    return _sum_up(x, made, down, across, height, width, depth, more)
-
-
-@serial
-def _take_largest_f32(
-    x: F32s, made: F32s, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
-) -> int:
-    return _take_largest(x, made, down, across, height, width, depth, more)
+def _pool_f32(
+    x: F32s, made: F32s, lines: F32s, down: I64s, across: I64s, height: int, width: int,
+    depth: int, more: int, mean: int,
+) -> int:  # fmt: skip
+    return _pool(x, made, lines, down, across, height, width, depth, more, mean)
 
 
 @serial
@@ -183,17 +190,11 @@ def _find_largest_f32(
 
 
 @serial
-def _sum_up_f64(
-    x: F64s, made: F64s, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
-) -> int:
-    return _sum_up(x, made, down, across, height, width, depth, more)
-
-
-@serial
-def _take_largest_f64(
-    x: F64s, made: F64s, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
-) -> int:
-    return _take_largest(x, made, down, across, height, width, depth, more)
+def _pool_f64(
+    x: F64s, made: F64s, lines: F64s, down: I64s, across: I64s, height: int, width: int,
+    depth: int, more: int, mean: int,
+) -> int:  # fmt: skip
+    return _pool(x, made, lines, down, across, height, width, depth, more, mean)
 
 
 @serial
@@ -205,17 +206,11 @@ def _find_largest_f64(
 
 
 @serial
-def _sum_up_i32(
-    x: I32s, made: I32s, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
-) -> int:
-    return _sum_up(x, made, down, across, height, width, depth, more)
-
-
-@serial
-def _take_largest_i32(
-    x: I32s, made: I32s, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
-) -> int:
-    return _take_largest(x, made, down, across, height, width, depth, more)
+def _pool_i32(
+    x: I32s, made: I32s, lines: I32s, down: I64s, across: I64s, height: int, width: int,
+    depth: int, more: int, mean: int,
+) -> int:  # fmt: skip
+    return _pool(x, made, lines, down, across, height, width, depth, more, mean)
 
 
 @serial
@@ -227,17 +222,11 @@ def _find_largest_i32(
 
 
 @serial
-def _sum_up_i64(
-    x: I64s, made: I64s, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
-) -> int:
-    return _sum_up(x, made, down, across, height, width, depth, more)
-
-
-@serial
-def _take_largest_i64(
-    x: I64s, made: I64s, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
-) -> int:
-    return _take_largest(x, made, down, across, height, width, depth, more)
+def _pool_i64(
+    x: I64s, made: I64s, lines: I64s, down: I64s, across: I64s, height: int, width: int,
+    depth: int, more: int, mean: int,
+) -> int:  # fmt: skip
+    return _pool(x, made, lines, down, across, height, width, depth, more, mean)
 
 
 @serial
@@ -248,11 +237,43 @@ def _find_largest_i64(
     return _find_largest(x, grad, made, down, across, height, width, depth, more)
 
 
-SUMS_AND_MOSTS = {
-    np.dtype(np.float32): (_sum_up_f32, _take_largest_f32),
-    np.dtype(np.float64): (_sum_up_f64, _take_largest_f64),
-    np.dtype(np.int32): (_sum_up_i32, _take_largest_i32),
-    np.dtype(np.int64): (_sum_up_i64, _take_largest_i64),
+def _share(
+    made: Array, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
+) -> int:
+    """Divide what the elements of each window come to by how many they are."""
+    rows, columns, to = len(down) - 1, len(across) - 1, 0
+    for _image in range(len(made) // (rows * columns * depth)):
+        for i in range(rows):
+            high = min(down[i + 1] + more, height) - down[i]
+            for j in range(columns):
+                count = float(high * (min(across[j + 1] + more, width) - across[j]))
+                for k in range(depth):
+                    made[to + k] = made[to + k] / count
+                to += depth
+    return to
+
+
+@serial
+def _share_f32(
+    made: F32s, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
+) -> int:
+    return _share(made, down, across, height, width, depth, more)
+
+
+@serial
+def _share_f64(
+    made: F64s, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
+) -> int:
+    return _share(made, down, across, height, width, depth, more)
+
+
+SHARES = {np.dtype(np.float32): _share_f32, np.dtype(np.float64): _share_f64}
+"""By element type, of floats."""
+POOLS = {
+    np.dtype(np.float32): _pool_f32,
+    np.dtype(np.float64): _pool_f64,
+    np.dtype(np.int32): _pool_i32,
+    np.dtype(np.int64): _pool_i64,
 }
 """By element type."""
 BACK_TO_LARGEST = {

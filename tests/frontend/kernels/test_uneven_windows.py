@@ -41,6 +41,16 @@ def test_windows_are_those_of_their_edges(dtype, over):
             assert found.dtype == dtype
 
 
+@pytest.mark.parametrize("across", [1.0, 2.5, 4.5])
+def test_windows_of_many_columns_are_those_of_their_edges(across):
+    """Those of few columns are put together whole lines at a time, others one by one."""
+    x = RANDOM.random((2, 7, 29, 5), np.float32)
+    for name, reduced in (("fractional_max_pool", np.max), ("fractional_avg_pool", np.mean)):
+        found, *edges = getattr(tf.nn, name)(x, [1, 3.5, across, 1], True, True, seed=7)
+        for i, j, _, _, seen in windows(x, *[along.numpy() for along in edges], True):
+            np.testing.assert_allclose(found[:, i, j], reduced(seen, (1, 2)), rtol=1e-6)
+
+
 def test_what_is_no_number_is_the_largest():
     x = image("float32")
     x[0, 3, 2, 1] = np.nan
