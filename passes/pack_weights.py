@@ -23,7 +23,7 @@ from xdsl.ir import Operation, SSAValue
 from ..ir import GraphEmit, Op, Program, operands_of, replace
 from ..ir.op import REGISTRY
 from ..ir.ops.laid_out.conv_groups import ConvGroupsPacked, has_several, pack_groups_of_channels
-from ..ir.ops.laid_out.conv_weights import ConvWeightsPacked
+from ..ir.ops.laid_out.conv_weights import ConvWeightsPacked, ConvWeightsRows
 from ..ir.ops.laid_out.gather_packed import GatherPacked
 from ..ir.ops.laid_out.packed import (
     DOTS,
@@ -36,7 +36,7 @@ from ..ir.ops.laid_out.packed import (
 )
 from ..ir.program import functions
 from ..ir.types.dims import Dim, product
-from ..ir.types.dtypes import DType, bf16, i8, i32, u8
+from ..ir.types.dtypes import DType, bf16, f32, f64, i8, i32, u8
 from ..ir.types.tensor import TensorSpec, spec_of
 from ..target import Target
 from .analysis.blocks import operations_of
@@ -423,6 +423,8 @@ def _conv_weights(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
     x, grad = op.operands
     kept = {n: attributes[n] for n in ("window", "strides", "pads", "dilations")}
     known = op.specs[0].is_static and attributes["channels_last"]
+    if known and attributes["groups"] == op.specs[0].dims[-1] != 1:
+        return _depthwise_weights(op, emit)
     if not known or attributes["groups"] != 1 or op.specs[0].rank != 4:
         return None
     filters = int(op.specs[1].dims[-1])  # type: ignore[arg-type]
@@ -441,3 +443,26 @@ def _conv_weights(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
         made = emit(REGISTRY["gv.slice"], made, starts=(0,) * 4, stops=stops, steps=(1,) * 4)
     turned: SSAValue = emit(REGISTRY["gv.transpose"], made, order=(3, 2, 0, 1))
     return turned
+
+
+def _depthwise_weights(op: Op, emit: GraphEmit) -> SSAValue | None:
+    """Add up rows of places, and then the rows; channels of several filters are repeated."""
+    (x, grad), (image, back) = op.operands, op.specs
+    attributes, made = op.plain_attributes(), op.result_specs[0]
+    if image.dtype not in (f32, f64):
+        return None
+    channels, filters = image.static_shape[-1], back.static_shape[-1]
+    kept = {n: attributes[n] for n in ("window", "strides", "pads", "dilations")}
+    if filters > channels:
+        several = (*image.dims, filters // channels)
+        x = emit(REGISTRY["gv.reshape"], x, shape=(*image.dims, 1))
+        x = emit(REGISTRY["gv.broadcast_to"], x, shape=several)
+        x = emit(REGISTRY["gv.reshape"], x, shape=(*image.dims[:-1], filters))
+    if any(map(sum, kept["pads"])):  # else each element would be looked at for each tap
+        x = emit(REGISTRY["gv.pad"], x, pads=((0, 0), *kept["pads"], (0, 0)))
+        kept["pads"] = ((0, 0),) * len(kept["window"])
+    rows = emit(ConvWeightsRows, x, grad, **kept)
+    taps = emit(REGISTRY["gv.sum"], rows, axes=tuple(range(image.rank - 2)), keepdims=False)
+    turned = emit(REGISTRY["gv.transpose"], taps, order=(image.rank - 2, *range(image.rank - 2)))
+    shaped: SSAValue = emit(REGISTRY["gv.reshape"], turned, shape=made.dims)
+    return shaped

@@ -84,6 +84,19 @@ builtin.module attributes {gv.target = "x86-64-v3"} {
 }
 
 // -----
+// A filter for each channel is added up row by row of places, of channels that are repeated.
+// count: gv.conv_weights 0
+// count: gv.conv_weights_rows 2
+// count: gv.pad 1
+builtin.module attributes {gv.target = "x86-64-v3"} {
+  func.func @each_channel(%x: tensor<1x6x6x8xf32>, %g: tensor<1x6x6x16xf32>, %h: tensor<1x4x4x8xf32>) -> (tensor<16x1x3x3xf32>, tensor<8x1x3x3xf32>) {
+    %0 = gv.conv_weights %x, %g {channels_last = true, dilations = array<i64: 1, 1>, groups = 8 : i64, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>, window = array<i64: 3, 3>} : (tensor<1x6x6x8xf32>, tensor<1x6x6x16xf32>) -> tensor<16x1x3x3xf32>
+    %1 = gv.conv_weights %x, %h {channels_last = true, dilations = array<i64: 1, 1>, groups = 8 : i64, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 1, 1>, window = array<i64: 3, 3>} : (tensor<1x6x6x8xf32>, tensor<1x4x4x8xf32>) -> tensor<8x1x3x3xf32>
+    func.return %0, %1 : tensor<16x1x3x3xf32>, tensor<8x1x3x3xf32>
+  }
+}
+
+// -----
 // Where a whole vector takes as long as two halves, few columns are not filled up to whole ones.
 builtin.module attributes {gv.target = "znver4"} {
   func.func @few_columns(%x: tensor<2x3xf32>, %y: tensor<1x4x4x3xf32>) -> (tensor<2x20xf32>, tensor<1x2x2x8xf32>) {

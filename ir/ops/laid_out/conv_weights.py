@@ -214,4 +214,75 @@ class ConvWeightsPacked(Op):
         return Work.products(prod(results[0].static_shape) * places)
 
 
-__all__ = ["ConvWeights", "ConvWeightsPacked"]
+@register
+class ConvWeightsRows(Op):
+    """The gradient of a filter for each channel, from each row of places by itself.
+
+    x is [N, *S, C], grad [N, *P, C]; the result is [N, *P without the last axis, *window, C].
+    While a row's taps are gone through, what they see of the image stays in a processor's cache.
+    """
+
+    name = "gv.conv_weights_rows"
+    KERNEL: ClassVar = KernelForm("contract")
+    """Operands are read from memory: once for each tap."""
+    SAMPLES: ClassVar = (
+        Sample(((2, 5, 6, 3), (2, 3, 5, 3)), _moves((3, 2)), (f32, f64)),
+        Sample(((1, 7, 9, 17), (1, 3, 3, 17)), _moves((3, 3), strides=(2, 2), dilations=(1, 2))),
+        Sample(((2, 9, 4), (2, 3, 4)), _moves((3,), strides=(3,), pads=((0, 1),))),
+    )
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, grad: TensorSpec, *, window: tuple[int, ...],
+        strides: tuple[int, ...], pads: Pairs, dilations: tuple[int, ...],
+    ) -> Sequence[TensorSpec]:  # fmt: skip
+        """Return the rows, the window, and the channels."""
+        if x.rank < 3 or x.dims[-1] != grad.dims[-1]:
+            raise TypeError(f"{x} and {grad}: expected images of as many channels")
+        ConvWeights.infer(
+            x, grad, window=window, strides=strides, pads=pads, dilations=dilations,
+            channels_last=True,
+        )  # fmt: skip
+        return (x.with_shape((*grad.dims[:-2], *window, x.dims[-1])),)
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, grad: Array, *, window: tuple[int, ...], **attributes: Any
+    ) -> Sequence[Array]:
+        """Multiply what the windows see by the gradient, and add up along the rows."""
+        rank, first = len(window), np.moveaxis(x, -1, 1)
+        seen = Windows.of(window, attributes).view(widen(first), 0)
+        places = np.moveaxis(widen(grad), -1, 1).reshape(*seen.shape[: 2 + rank], *(1,) * rank)
+        made = np.moveaxis((seen * places).sum(1 + rank), 1, -1)
+        return (round_to(made, spec_of_array(x).dtype),)
+
+    @classmethod
+    def iteration(
+        cls, x: TensorSpec, grad: TensorSpec, *, window: tuple[int, ...], **attributes: Any
+    ) -> Iteration:
+        """Loop over image, row, tap and channel, and inside along the row."""
+        rank = len(window)
+        windows = Windows.of(window, attributes)
+        rows, channel, along = tuple(map(dim, range(rank))), dim(2 * rank), 2 * rank + 1
+        *seen, last = windows.indices(1, rank)
+        (_, step), tap = last.terms
+        seen.append(Affine(((along, step), tap), last.offset))
+        return Iteration(
+            parallel=(*grad.dims[:-2], *window, x.dims[-1]),
+            reduce=(grad.dims[-2],),
+            reads=((dim(0), *seen, channel), (*rows, dim(along), channel)),
+            write=tuple(dim(i) for i in range(2 * rank + 1)),
+            combiner="add",
+            body=lambda math, a, b: math.mul(a, b),
+            guarded=(windows.is_padded, False),
+        )
+
+    @classmethod
+    def work(
+        cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
+    ) -> Work:
+        """Count a product for each weight and place."""
+        return Work.products(prod(results[0].static_shape) * operands[1].static_shape[-2])
+
+
+__all__ = ["ConvWeights", "ConvWeightsPacked", "ConvWeightsRows"]
