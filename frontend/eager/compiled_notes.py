@@ -1,26 +1,31 @@
 """Compile what is noted of a function, where numpy would go over much or in many small steps.
 
-Only what has the same bits however it is carried out is compiled: element-wise operations, and
-elements that are brought elsewhere or drawn. Where nothing but element-wise operations is done to
-operands of one shape and to numbers, one kernel is for all sizes; else it is for the exact ones.
+Only what has the same bits however it is carried out is compiled: element-wise operations, elements
+that are brought elsewhere or drawn, and what compiled code puts together at once too, along rows.
+Where nothing but element-wise operations is done to operands of one shape and to numbers, or all
+elements are put together, one kernel is for all sizes; else it is for the exact ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from math import prod
 from typing import cast
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from ...ir.build import GraphEmit
 from ...ir.families import Elementwise
 from ...ir.op import REGISTRY, Array, Op
+from ...ir.ops.reduce import Reduction
 from ...ir.types.dims import parse
 from ...ir.types.dtypes import of_numpy
+from ...ir.types.shapes import normalize_axes
 from ...ir.types.tensor import TensorSpec
-from .kernels import SIGNED
+from .kernels import MANY, SIGNED
 
 STEPS = 24
 """So many operations one after the other cost more than a call of compiled code, ..."""
@@ -55,7 +60,27 @@ class NotedCall:
         moves = op.has("source_index") or op.has("element_at") or op.INDICES == 0
         known = REGISTRY.get(op.name) is op and not signed
         given = [of_numpy(arrays[place].dtype) for place in self.operands]
-        return known and (issubclass(op, Elementwise) or moves or (op.PURE and op.is_exact(given)))
+        alike = issubclass(op, Elementwise) or moves or (op.PURE and op.is_exact(given))
+        return known and (alike or self.is_along_rows(arrays))
+
+    def is_along_rows(self, arrays: Sequence[Array]) -> bool:
+        """Say whether so many elements are put together that compiled code does it at once.
+
+        Along rows, it does so in the same order whatever their sizes, and what they come from.
+        """
+        rank, axes = arrays[self.operands[0]].ndim, self.axes(arrays)
+        return bool(axes) and axes[0] == rank - len(axes) and self.is_large(arrays)
+
+    def is_large(self, arrays: Sequence[Array]) -> bool:
+        """Say whether there is much to do."""
+        return arrays[self.operands[0]].size >= MANY
+
+    def axes(self, arrays: Sequence[Array]) -> Sequence[int]:
+        """Return the axes along which elements are put together, none where they are not."""
+        axes = dict(self.attributes).get("axes")
+        if not issubclass(self.op, Reduction) or not isinstance(axes, tuple):
+            return ()
+        return sorted(normalize_axes(axes, arrays[self.operands[0]].ndim))
 
     def fits(self, arrays: Sequence[Array]) -> bool:
         """Say whether there is a kernel of the same bits."""
@@ -123,26 +148,54 @@ class Noted:
         return all(map(is_usual, given)) and all(call.fits(self.arrays) for call in self.calls)
 
     def in_rows(self) -> bool:
-        """Say whether all that is done is element-wise, on arrays of one shape and on numbers."""
-        first, *others = [self.arrays[i].shape for i in self.results]
-        given = [self.arrays[i] for i in self.given]
-        fits = all(x.shape == first or x.size == 1 for x in given) and {*others} <= {first}
+        """Say whether all that is done is element-wise, on arrays of one shape and on numbers.
+
+        All elements of such arrays may be put together: that is a number.
+        """
+        shape = self.shape()
+        folds = [call for call in self.calls if issubclass(call.op, Reduction)]
+        others = [call for call in self.calls if call not in folds]
+        whole = all(
+            self.arrays[call.operands[0]].shape == shape
+            and len(call.axes(self.arrays)) == len(shape)
+            and call.is_large(self.arrays)
+            for call in folds
+        )
+        seen = [*self.given, *[place for call in self.calls for place in call.results]]
+        fits = all(x.shape == shape or x.size == 1 for x in [self.arrays[i] for i in seen])
         alone = all(x.size == 1 for x in self.constants().values())
-        return fits and alone and all(issubclass(call.op, Elementwise) for call in self.calls)
+        same = folds or {self.arrays[i].shape for i in self.results} == {shape}
+        elements = all(issubclass(call.op, Elementwise) for call in others)
+        return bool(fits and alone and whole and same and elements)
+
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of the arrays that are no numbers."""
+        folds = [call.operands[0] for call in self.calls if issubclass(call.op, Reduction)]
+        return self.arrays[[*folds, *self.results][0]].shape
 
     def specs(self, *, rows: bool) -> list[TensorSpec]:
-        """Return the types of what is given: in rows, those that have the result's shape."""
-        shape = self.arrays[self.results[0]].shape
+        """Return the types of what is given: in rows, those that have the arrays' shape."""
+        shape = self.shape()
         found = []
         for x in [self.arrays[i] for i in self.given]:
             dims = (parse("N"),) if x.shape == shape else ()
             found.append(TensorSpec(of_numpy(x.dtype), dims if rows else x.shape))
         return found
 
+    def most(self) -> int:
+        """Return how many elements a row may have: as many as there are, rounded up, for sums."""
+        folds = any(issubclass(call.op, Reduction) for call in self.calls)
+        return 1 << (prod(self.shape()) - 1).bit_length() if folds else 0
+
     def row_key(self) -> object:
         """Return what all have in common that one kernel for all sizes is for."""
         numbers = [(i, x.dtype, x.tobytes()) for i, x in self.constants().items()]
-        return self.calls, self.given, self.results, tuple(self.specs(rows=True)), tuple(numbers)
+        specs = tuple(self.specs(rows=True))
+        calls = [  # (all elements are put together, along however many axes)
+            replace(call, attributes=()) if issubclass(call.op, Reduction) else call
+            for call in self.calls
+        ]
+        return tuple(calls), self.given, self.results, specs, tuple(numbers), self.most()
 
     def built(self, emit: GraphEmit, *values: SSAValue, rows: bool) -> Sequence[SSAValue]:
         """Carry out all that is noted on the values of what is given."""
@@ -150,7 +203,10 @@ class Noted:
         for i, x in self.constants().items():
             known[i] = emit(REGISTRY["gv.constant"], value=x.reshape(()) if rows else x)
         for call in self.calls:
-            made = emit(call.op, *[known[i] for i in call.operands], **dict(call.attributes))
+            attributes = dict(call.attributes)
+            if rows and issubclass(call.op, Reduction):
+                attributes |= {"axes": (0,), "keepdims": False}
+            made = emit(call.op, *[known[i] for i in call.operands], **attributes)
             known |= zip(call.results, made if isinstance(made, tuple) else (made,), strict=True)
         return [known[i] for i in self.results]
 
@@ -172,23 +228,30 @@ def compiled(noted: Noted, times: int = 1) -> Kernel | None:
     if (key := noted.row_key()) not in ROWS:
         if len(ROWS) >= MOST:
             ROWS.clear()
-        ROWS[key] = single.of_any_length(build, specs)
-    shape = noted.arrays[noted.results[0]].shape
-    if len(noted.results) == 1:
-        return partial(_in_a_row, ROWS[key], shape)
-    return cast("Kernel", partial(_in_rows, ROWS[key], shape))
+        most = noted.most()
+        ranges = {"N": (1, most)}
+        ROWS[key] = (
+            single.of_sizes(build, specs, ranges) if most else single.of_any_length(build, specs)
+        )
+    shapes = [noted.arrays[place].shape for place in noted.results]
+    if len(shapes) == 1:
+        return partial(_in_a_row, ROWS[key], noted.shape(), shapes[0])
+    return cast("Kernel", partial(_in_rows, ROWS[key], noted.shape(), shapes))
 
 
-def _in_a_row(kernel: Kernel, shape: Sequence[int], *given: Array) -> Array:
+def _in_a_row(kernel: Kernel, shape: Sequence[int], result: Sequence[int], *given: Array) -> Array:
     """Carry out a kernel on all elements in a row, and on numbers."""
     flat = [x.reshape(-1 if x.shape == shape else ()) for x in given]
-    return kernel(*flat).reshape(shape)
+    return np.asarray(kernel(*flat)).reshape(result)
 
 
-def _in_rows(kernel: Kernel, shape: Sequence[int], *given: Array) -> Sequence[Array]:
+def _in_rows(
+    kernel: Kernel, shape: Sequence[int], results: Sequence[Sequence[int]], *given: Array
+) -> Sequence[Array]:
     """Carry out a kernel that has several results."""
     flat = [x.reshape(-1 if x.shape == shape else ()) for x in given]
-    return [x.reshape(shape) for x in kernel(*flat)]
+    made = zip(kernel(*flat), results, strict=True)
+    return [np.asarray(x).reshape(own) for x, own in made]
 
 
 def in_parts(

@@ -238,14 +238,44 @@ def test_moves_of_many_elements_are_compiled_with_what_is_done_to_them() -> None
 def test_what_has_other_bits_in_another_order_is_not_compiled() -> None:
     x = gv.asarray(RANDOM.normal(size=(700, 600)).astype(np.float32))
 
-    def noted(function: Callable[[Any], Any]) -> Noted:
+    def noted(function: Callable[[Any], Any], x: Any = x) -> Noted:
         notes = Notes()
         made = function(notes.watch(x))
         return Noted(tuple(notes.calls), notes.arrays, (0,), (made._array.place,))
 
     assert noted(lambda x: gv.exp(x) * x).can_be_compiled()
-    assert not noted(lambda x: gv.sum(x, axis=1) * 2.0).can_be_compiled()
+    assert noted(lambda x: gv.sum(x, axis=1) * 2.0).can_be_compiled()  # as it is at once
+    assert not noted(lambda x: gv.sum(x, axis=0) * 2.0).can_be_compiled()
+    few = gv.asarray(x.numpy()[:9])
+    assert not noted(lambda x: gv.sum(x, axis=1) * 2.0, few).can_be_compiled()
     assert not noted(lambda x: gv.remainder(x, x) * 2.0).can_be_compiled()
+
+
+SUMS: dict[str, Callable[[Any], Any]] = {
+    "half of squares": tf.nn.l2_loss,
+    "root of squares": tf.math.reduce_euclidean_norm,
+    "roots along rows": lambda x: tf.math.reduce_euclidean_norm(x, -1, keepdims=True),
+    "variance": tf.math.reduce_variance,
+    "deviations of rows": lambda x: tf.math.reduce_std(x, -1),
+    "limited norm": lambda x: tf.clip_by_norm(x, 1.0),
+    "normalised rows": lambda x: tf.nn.l2_normalize(x, -1),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_of_many_have_one_kernel_with_what_is_added_up(name: str, dtype: Any) -> None:
+    function, known = SUMS[name], []
+    for shape in ((400, 401), (140000,), (3, 50001), (2, 90, 801)):
+        x = tf.constant(RANDOM.normal(size=shape).astype(dtype))
+        first, *others = [np.asarray(function(x)) for _ in range(4)]
+        staged = tf.function(function)
+        for other in (*others, *[np.asarray(staged(x)) for _ in range(4)]):
+            assert other.shape == first.shape
+            assert other.tobytes() == first.tobytes()
+        known.append(len(ROWS))
+    if name in ("half of squares", "root of squares"):
+        assert len({*known}) == 1  # whatever their ranks, all is a row
 
 
 @pytest.mark.parametrize("kind", [tf.float16, tf.bfloat16], ids=str)
