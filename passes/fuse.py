@@ -62,12 +62,12 @@ from .analysis.kernels.kinds import (
 )
 from .analysis.kernels.reads import (
     is_cheap,
-    is_dear,
     is_elementwise,
     is_indexed,
     is_large,
     is_readable,
     is_repeated,
+    is_slow,
     is_smaller,
     is_splat,
     turns,
@@ -199,7 +199,7 @@ class Grouping:
             return False
         again = self.repeating(op, groups)
         stored = narrows(op) and (len(groups) > 1 or not self.awaits(groups[0], op))
-        if stored or (again and is_dear(op)):
+        if stored or (again and is_slow(op)):
             return False
         if is_readable(op):
             uses = self.uses_by_group(op)

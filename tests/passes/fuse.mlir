@@ -362,3 +362,14 @@ func.func @rows_as_rows(%x: tensor<6x6xf32>, %w: tensor<6x6xf32>, %b: tensor<1x6
   %z = gv.add %t, %b : (tensor<1x6xf32>, tensor<1x6xf32>) -> tensor<1x6xf32>
   func.return %y, %z : tensor<6x6xf32>, tensor<1x6xf32>
 }
+
+// -----
+// What is one for each channel is divided, and its root taken, once and not for each pixel.
+// count: gv.kernel 2
+builtin.module {
+  func.func @channels(%x: tensor<4x32x32x8xf32>, %v: tensor<8xf32>) -> tensor<4x32x32x8xf32> {
+    %0 = gv.rsqrt %v : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = gv.mul %x, %0 : (tensor<4x32x32x8xf32>, tensor<8xf32>) -> tensor<4x32x32x8xf32>
+    func.return %1 : tensor<4x32x32x8xf32>
+  }
+}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from ....ir import Op, uses_of
+from ....ir.scalar_math import ROOTS
 from ....ir.types.dims import Dim, product
 from ....ir.types.tensor import spec_of
 from ..steps import counted
@@ -53,6 +54,14 @@ def is_readable(op: Operation) -> bool:
 def is_dear(op: Operation) -> bool:
     """Say whether an operation calls functions: it is rather kept than computed twice."""
     return isinstance(op, Op) and is_elementwise(op) and counted(op).functions > 0
+
+
+def is_slow(op: Operation) -> bool:
+    """Say whether an operation calls functions, takes roots or divides: not so many at a time."""
+    if not isinstance(op, Op) or not is_elementwise(op):
+        return False
+    found = counted(op)
+    return found.functions > 0 or not found.counts.keys().isdisjoint({*ROOTS, "div"})
 
 
 def is_repeated(op: Op) -> bool:
