@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..ir.build import GraphEmit, take_apart
 from ..ir.families import Elementwise
 from ..ir.op import Array, Op
+from ..ir.ops.reduce import leaves_few
 from ..ir.program import Program, finish, new_function, set_level, set_ranges
 from ..ir.text import print_module
 from ..ir.types.dims import Dim, Range, parse
@@ -143,7 +144,7 @@ def whole(op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, An
     """
     given = tuple(attributes.items())
     in_pairs = op.WIDENS and specs[0].dtype == bf16  # which are laid out for sizes that are known
-    is_sized = op.COMPILED_FIXED or op.COMPILED_SIZED or _leaves_few(specs[0], attributes)
+    is_sized = op.COMPILED_FIXED or op.COMPILED_SIZED or leaves_few(specs[0], attributes)
     if is_sized or in_pairs:
         return _whole(op, tuple(specs), given, ())
     opened, ranges = _opened(specs, 1 if attributes.get("channels_last") else 0)
@@ -152,14 +153,6 @@ def whole(op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, An
     except TypeError:  # its rule compares sizes that have different names here
         return _whole(op, tuple(specs), given, ())
     return _whole(op, opened, given, ranges)
-
-
-def _leaves_few(x: TensorSpec, attributes: Mapping[str, Any]) -> bool:
-    """Say whether a reduction leaves a last axis of few elements: it goes by how many they are."""
-    axes, last = attributes.get("axes"), x.dims[-1] if x.rank else 0
-    if not isinstance(axes, tuple) or not axes or not isinstance(last, int):
-        return False
-    return last < LEAST and not {x.rank - 1, -1}.intersection(axes)
 
 
 @lru_cache(maxsize=512)

@@ -20,7 +20,7 @@ from xdsl.ir import SSAValue
 from ...ir.build import GraphEmit
 from ...ir.families import Elementwise
 from ...ir.op import REGISTRY, Array, Op
-from ...ir.ops.reduce import Reduction
+from ...ir.ops.reduce import Reduction, is_along_rows, leaves_few
 from ...ir.types.dims import parse
 from ...ir.types.dtypes import of_numpy
 from ...ir.types.shapes import normalize_axes
@@ -52,6 +52,23 @@ class NotedCall:
     operands: tuple[int, ...]
     results: tuple[int, ...]
     attributes: tuple[tuple[str, object], ...]
+    copies: bool = False
+    """Whether numpy copies what a view would do for, if the elements lay otherwise."""
+
+    def what(self) -> object:
+        """Return what tells it from what gives other elements; None where that has no hash.
+
+        Whether axes that were put together are kept is no matter of elements.
+        """
+        attributes = dict(self.attributes)
+        if issubclass(self.op, Reduction):
+            attributes.pop("keepdims", None)
+        key = (self.op, self.operands, *attributes.items())
+        try:
+            hash(key)
+        except TypeError:  # an attribute that has no hash
+            return None
+        return key if self.op.PURE and self.operands else None
 
     def is_exact(self, arrays: Sequence[Array]) -> bool:
         """Say whether the results have the same bits however they are computed."""
@@ -66,10 +83,14 @@ class NotedCall:
     def is_along_rows(self, arrays: Sequence[Array]) -> bool:
         """Say whether so many elements are put together that compiled code does it at once.
 
-        Along rows, it does so in the same order whatever their sizes, and what they come from.
+        Along rows, it does so in the same order whatever their sizes, and what they come from;
+        where a last axis of few elements is left, it is for these sizes at once too.
         """
-        rank, axes = arrays[self.operands[0]].ndim, self.axes(arrays)
-        return bool(axes) and axes[0] == rank - len(axes) and self.is_large(arrays)
+        if not issubclass(self.op, Reduction) or not self.is_large(arrays):
+            return False
+        x, attributes = arrays[self.operands[0]], dict(self.attributes)
+        spec = TensorSpec(of_numpy(x.dtype), x.shape)
+        return is_along_rows(spec, attributes) or leaves_few(spec, attributes)
 
     def is_large(self, arrays: Sequence[Array]) -> bool:
         """Say whether there is much to do."""
@@ -104,6 +125,12 @@ class NotedStep:
     """The operation that it carries out, if it is one."""
 
 
+def reshaping(source: int, result: int, shape: tuple[int, ...]) -> NotedStep:
+    """Return the step that gives the elements of a numbered array another shape."""
+    call = NotedCall(REGISTRY["gv.reshape"], (source,), (result,), (("shape", shape),))
+    return NotedStep(lambda x: x.reshape(shape), (source,), (result,), call)
+
+
 @dataclass(frozen=True)
 class Noted:
     """What was done to numbered arrays: which are given, and which ones come out."""
@@ -133,7 +160,9 @@ class Noted:
             return True
         if times >= OFTEN and len(computing) >= SOME:
             return True
-        written = [call for call in self.calls if not call.op.IS_VIEW]
+        written = [call for call in self.calls if not call.op.IS_VIEW or call.copies]
+        if any(call.copies and call.is_large(self.arrays) for call in written):
+            return len(self.calls) > 1  # numpy goes through rows, however short they have become
         seen = [i for call in computing for i in call.operands]
         seen += [i for call in written for i in call.results]
         return len(written) > 1 and sum(self.arrays[i].size for i in seen) >= ELEMENTS
@@ -171,7 +200,8 @@ class Noted:
     def shape(self) -> tuple[int, ...]:
         """Return the shape of the arrays that are no numbers."""
         folds = [call.operands[0] for call in self.calls if issubclass(call.op, Reduction)]
-        return self.arrays[[*folds, *self.results][0]].shape
+        first = self.arrays[[*folds, *self.results][0]]
+        return tuple(first.shape)
 
     def specs(self, *, rows: bool) -> list[TensorSpec]:
         """Return the types of what is given: in rows, those that have the arrays' shape."""

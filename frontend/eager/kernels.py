@@ -17,6 +17,7 @@ import numpy as np
 from ...errors import GraphError
 from ...ir.families import Elementwise
 from ...ir.op import REGISTRY, Array, Op
+from ...ir.ops.reduce import Fold, is_along_rows
 from ...ir.types import dtypes as rows
 from ...ir.types.numerics import in_wide
 from ...ir.types.tensor import TensorSpec, spec_of_array
@@ -299,7 +300,8 @@ class Runner:
         else:
             is_little = max(sizes) < MANY or not self.op.COMPILED_ALONE
         is_fit = len(results) == 1 or self.op.COMPILED_FIXED
-        if not is_fit or not all(sizes) or any(spec.dtype.kind in "cs" for spec in every):
+        is_fit = is_fit and self.is_of_known_types(every, given, is_little=is_little)
+        if not is_fit or not all(sizes):
             return None
         if is_little and self.op in IN_LOOPS and {x.dtype for x in specs} <= FLOATS:
             return quiet(IN_LOOPS[self.op](**given))
@@ -309,6 +311,18 @@ class Runner:
             return None
         before = quiet(settled(self.op, arrays, given)) if is_little else None
         return self.compiled(specs, given, before)
+
+    def is_of_known_types(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object], *, is_little: bool
+    ) -> bool:
+        """Say whether compiled code may be for these types: of complex ones, for sums of rows.
+
+        In other sums numpy takes the two parts of each number together.
+        """
+        if not any(spec.dtype.kind in "cs" for spec in specs):
+            return True
+        is_sum = self.op.PARTWISE and issubclass(self.op, Fold) and not is_little
+        return is_sum and specs[0].dtype is rows.c64 and is_along_rows(specs[0], attributes)
 
     def compiled(
         self,

@@ -37,6 +37,7 @@ from .compiled_notes import (
     NotedStep,
     compiled,
     in_parts,
+    reshaping,
     without_gaps,
 )
 from .kernels import Kernel, evaluate, prepared, quiet
@@ -250,7 +251,8 @@ class Notes:
         found = [Watched(HiddenElements(self, x, is_made=True)) for x in made]
         function = prepared(op, given, attributes, count=len(made))
         numbers = [x._array.place for x in found]
-        call = NotedCall(op, tuple(places), tuple(numbers), tuple(attributes.items()))
+        copies = op.IS_VIEW and not np.may_share_memory(made[0], given[0])
+        call = NotedCall(op, tuple(places), tuple(numbers), tuple(attributes.items()), copies)
         self.steps.append(NotedStep(function, places, numbers, call))
         self.calls.append(call)
         return found[0] if len(found) == 1 else tuple(found)
@@ -372,7 +374,7 @@ def _plan_soon(notes: Notes, form: Form, noted: Noted, real: type) -> Plan:
 def _plan(notes: Notes, form: Form) -> Plan:
     """Return what carries the notes out."""
     count = len(notes.given)
-    later, returned = _after_known(notes), notes.returned
+    later, returned = _without_repeats(notes, _after_known(notes)), notes.returned
     made = {place for step in later for place in step.results}
     start = [None if i < count or i in made else x for i, x in enumerate(notes.arrays)]
     steps = [_place_of_step(step) for step in in_parts(later, notes.arrays, count, returned)]
@@ -443,6 +445,31 @@ def _after_known(notes: Notes) -> list[NotedStep]:
         else:
             later.append(step)
     return later
+
+
+def _without_repeats(notes: Notes, steps: Sequence[NotedStep]) -> list[NotedStep]:
+    """Return the steps without what was done before to the same arrays.
+
+    What is returned is made each time, since its owner may change it.
+    """
+    kept: list[NotedStep] = []
+    seen: dict[object, int] = {}
+    same: dict[int, int] = {}
+    for step in steps:
+        operands = tuple([same.get(place, place) for place in step.operands])
+        call = step.call and replace(step.call, operands=operands)
+        if call is not None and len(call.results) == 1 and (key := call.what()) is not None:
+            [place] = call.results
+            before = seen.setdefault(key, place)
+            if before != place and place not in notes.returned:
+                shape = notes.arrays[place].shape
+                if notes.arrays[before].shape == shape:
+                    same[place] = before
+                else:
+                    kept.append(reshaping(before, place, shape))
+                continue
+        kept.append(replace(step, operands=operands, call=call))
+    return kept
 
 
 def _place_of_step(step: NotedStep) -> tuple[Kernel, Kernel, int | Sequence[int]]:

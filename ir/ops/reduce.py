@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf, prod
 from typing import Any, ClassVar
 
@@ -46,6 +46,27 @@ def kept_shape(shape: Sequence[Dim], axes: Sequence[int], *, keepdims: bool) -> 
     if keepdims:
         return tuple(1 if i in axes else d for i, d in left)
     return tuple(d for i, d in left if i not in axes)
+
+
+def leaves_few(x: TensorSpec, attributes: Mapping[str, Any]) -> bool:
+    """Say whether a reduction leaves a last axis of few elements: it goes by how many they are."""
+    axes, last = attributes.get("axes"), x.dims[-1] if x.rank else 0
+    if not isinstance(axes, tuple) or not axes or not isinstance(last, int):
+        return False
+    return last < FEW and not {x.rank - 1, -1}.intersection(axes)
+
+
+def is_along_rows(x: TensorSpec, attributes: Mapping[str, Any]) -> bool:
+    """Say whether the last axes are those along which elements are put together."""
+    axes = attributes.get("axes")
+    if not isinstance(axes, tuple) or not axes:
+        return False
+    found = normalize_axes(axes, x.rank)
+    return sorted(found) == [*range(x.rank - len(found), x.rank)]
+
+
+FEW = 16
+"""The elements of a vector, or about so many."""
 
 
 def reduced(function: Any, x: Array, axes: tuple[int, ...], **options: Any) -> Array:

@@ -278,6 +278,68 @@ def test_sums_of_many_have_one_kernel_with_what_is_added_up(name: str, dtype: An
         assert len({*known}) == 1  # whatever their ranks, all is a row
 
 
+@pytest.mark.parametrize("channels", [3, 8, 64])
+def test_moments_of_images_keep_their_bits_and_are_found_once(channels: int) -> None:
+    x = tf.constant(RANDOM.normal(size=(4, 60, 240, channels)).astype(np.float32))
+    scale = tf.constant(RANDOM.random(channels, np.float32))
+    results = [tf.compat.v1.nn.fused_batch_norm(x, scale, scale) for _ in range(4)]
+    first, *others = [[each.numpy() for each in result] for result in results]
+    for other in others:
+        for a, b in zip(first, other, strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+    wide = x.numpy().astype(np.float64)
+    np.testing.assert_allclose(first[1], wide.mean((0, 1, 2)), atol=1e-6)
+
+
+def test_what_is_done_again_to_the_same_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[Any] = []
+    place = remembering._place_of_step
+
+    def watched(step: Any) -> Any:
+        function, operands, result = place(step)
+        return (lambda *xs: done.append(step.call.op.name) or function(*xs)), operands, result
+
+    monkeypatch.setattr(remembering, "_place_of_step", watched)
+
+    @remembered
+    def run(x: Tensor) -> Any:
+        one, other = gv.sum(x, axis=1), gv.sum(x, axis=1, keepdims=True)
+        third = gv.sum(x, axis=(1,))
+        return gv.exp(x) * other + gv.exp(x), one, third, gv.sum(x, axis=0)
+
+    x = gv.asarray(RANDOM.normal(size=(5, 7)))
+    first, *others = [[each.numpy() for each in run(x)] for _ in range(4)]
+    for other in others:
+        for a, b in zip(first, other, strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+    count = len(others) - 1
+    assert done.count("gv.exp") == count
+    assert done.count("gv.sum") == 3 * count  # two of them are returned, and belong to the caller
+
+
+@pytest.mark.parametrize("name", ["batch_to_space", "space_to_batch"])
+def test_pixels_of_blocks_are_moved_by_one_kernel(name: str) -> None:
+    x = tf.constant(RANDOM.random((4, 96, 100, 5), np.float32))
+    function = getattr(tf, name)
+    first, *others = [function(x, [2, 2], [[0, 0], [2, 4]]).numpy() for _ in range(4)]
+    for other in others:
+        np.testing.assert_array_equal(first, other, strict=True)
+    back = tf.space_to_batch if name == "batch_to_space" else tf.batch_to_space
+    whole = back(function(x, [2, 2], [[0, 0], [0, 0]]), [2, 2], [[0, 0], [0, 0]])
+    np.testing.assert_array_equal(whole, x)
+
+
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_sums_of_complex_numbers_are_those_of_their_parts(axis: int | None) -> None:
+    parts = RANDOM.normal(size=(2, 300, 701)).astype(np.float32)
+    z = tf.complex(*[tf.constant(part) for part in parts])
+    first, *others = [np.asarray(tf.reduce_sum(z, axis)) for _ in range(4)]
+    for other in others:
+        np.testing.assert_array_equal(first, other, strict=True)
+    exact = parts.astype(np.float64).sum({None: (1, 2), 0: 1, -1: 2}[axis])
+    np.testing.assert_allclose(np.stack([first.real, first.imag]), exact, atol=1e-2)
+
+
 @pytest.mark.parametrize("kind", [tf.float16, tf.bfloat16], ids=str)
 @pytest.mark.parametrize("name", ["add", "multiply", "divide", "maximum", "less", "exp", "cast"])
 def test_floats_of_16_bits_have_the_same_bits_compiled_as_one_by_one(name: str, kind: Any) -> None:
