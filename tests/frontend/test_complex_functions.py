@@ -229,3 +229,15 @@ def test_a_size_of_0_has_no_direction() -> None:
     for _ in range(3):
         made = function(z)
     np.testing.assert_allclose(made, [0, 0.6 + 0.8j], rtol=1e-6)
+
+
+def test_the_argument_of_a_real_number_is_a_half_turn_or_none() -> None:
+    """That of -0 was pi, that of what is no number was none, and there was a gradient of 0."""
+    x = tf.constant([1.0, -1.0, 0.0, -0.0, np.nan, -np.inf, np.inf])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        made = tf.math.angle(x)
+    assert made.numpy().tolist() == [0, np.float32(np.pi), 0, 0, 0, np.float32(np.pi), 0]
+    assert tape.gradient(made, x) is None
+    with pytest.raises(TypeError, match=r"3\.14.* of dtype int32"):
+        tf.math.angle(tf.constant([1, -1]))

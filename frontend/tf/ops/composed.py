@@ -45,6 +45,7 @@ from .array_ops import (
     broadcast_to,
     reshape,
     stack,
+    where,
 )
 from .array_ops import shape as tensor_shape
 from .creation import zeros_like
@@ -123,10 +124,13 @@ def accumulate_n(
 
 
 def angle(input: object, name: str | None = None) -> TfTensor:
-    """Return the argument of complex numbers; of negative real ones it is pi."""
-    x = convert(input)
-    parts = imag(x), real(x)
-    return FUNCTIONS["atan2"](*parts, name=name)
+    """Return the argument of complex numbers; of negative real ones it is pi, of others 0."""
+    with InGraph(graph_of([input])):
+        x = convert(input)
+        if x.dtype.is_complex:
+            return FUNCTIONS["atan2"](imag(x), real(x), name=name)
+        half_turn, none = convert(math.pi, x.dtype), convert(0.0, x.dtype)
+        return where(FUNCTIONS["less"](x, none), half_turn, none, name=name)
 
 
 def polyval(coeffs: Sequence[object], x: object, name: str | None = None) -> TfTensor:
