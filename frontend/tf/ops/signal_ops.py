@@ -30,7 +30,7 @@ from ..core.bridge import EagerTensor, TfTensor, custom_gradient, dressed, wrap
 from ..core.calls import perform, rule
 from ..core.host_ops import host
 from ..core.values import InGraph, InvalidTypesError, convert, graph_of, shape_spec, static, whole
-from .array_ops import expand_dims, pad, reshape, shape, transpose, where
+from .array_ops import concat, expand_dims, pad, reshape, shape, transpose, where
 from .composed import roll
 from .creation import constant, ones_like, range_, zeros
 from .gathering import gather
@@ -594,12 +594,23 @@ def dct(
         raise ValueError("DCT-I requires the dimension to be greater than one.")
     if type in (2, 3) and count is not None and count > SHORT and _is_at_once(x):
         return wrap(cosines(x._array, type, ortho=norm == "ortho"))
+    if count is not None and count > SHORT and (type == 1 or (type == 4 and _is_at_once(x))):
+        return _of_mirrored(x, count, type, ortho=norm == "ortho", name=name)
     with InGraph(graph_of([x])):
         if count is None:
             basis = cast(_basis_of(type, shape(x)[-1], norm == "ortho"), x.dtype)
             return identity(matmul(expand_dims(x, -2), basis)[..., 0, :], name=name)
         basis = constant(_basis(type, count, norm == "ortho"), x.dtype)
         return reshape(matmul(reshape(x, [-1, count]), basis), _extents(x), name=name)
+
+
+def _of_mirrored(x: TfTensor, count: int, type: int, *, ortho: bool, name: str | None) -> TfTensor:
+    """Return the cosine transform of type 1 or 4 of long rows by another transform of theirs."""
+    with InGraph(graph_of([x])):
+        if type == 1:
+            return real(rfft(concat([x, x[..., -2:0:-1]], -1)), name=name)
+        odd = dct(x, 2, 2 * count)[..., 1::2]
+        return odd * float(1 / np.sqrt(2 * count)) if ortho else identity(odd, name=name)
 
 
 def idct(
