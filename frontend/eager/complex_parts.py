@@ -52,12 +52,28 @@ def of_formula(op: type[Op], row: DType) -> Kernel:
 
 def products(x: Array, y: Array) -> Array:
     """Return products of complex numbers of one type that broadcast; each step is rounded."""
+    is_narrow = x.dtype == c64.numpy
+    part = np.float32 if is_narrow else np.float64
+    if x.size == 1 != y.size:
+        x, y = y, x
+    if y.size == 1 and x.ndim >= y.ndim:
+        made, function = np.empty(x.shape, x.dtype), _narrow_scaled if is_narrow else _wide_scaled
+        function(*[np.ravel(z).view(part) for z in (x, y)], made.reshape(-1).view(part))
+        return made
     if x.shape != y.shape:
         x, y = np.broadcast_arrays(x, y)
-    made = np.empty(x.shape, x.dtype)
-    function, part = (_narrow, np.float32) if x.dtype == c64.numpy else (_wide, np.float64)
+    made, function = np.empty(x.shape, x.dtype), _narrow if is_narrow else _wide
     function(*[np.ravel(z).view(part) for z in (x, y)], made.reshape(-1).view(part))
     return made
+
+
+def opposite(z: Array) -> Array:
+    """Return the opposite of complex numbers, part by part: numpy takes one after the other."""
+    if not z.flags.c_contiguous:
+        return np.asarray(np.negative(z))
+    part = np.float32 if z.dtype == c64.numpy else np.float64
+    made: Array = np.negative(z.reshape(-1).view(part)).view(z.dtype)
+    return made.reshape(z.shape)
 
 
 @serial
@@ -76,6 +92,27 @@ def _wide(x: F64s, y: F64s, made: F64s) -> int:
     count = len(made) // 2
     for i in range(count):
         a, b, c, d = x[2 * i], x[2 * i + 1], y[2 * i], y[2 * i + 1]
+        made[2 * i] = a * c - b * d
+        made[2 * i + 1] = a * d + b * c
+    return count
+
+
+@serial
+def _narrow_scaled(x: F32s, y: F32s, made: F32s) -> int:
+    """Multiply by one number."""
+    count, c, d = len(made) // 2, y[0], y[1]
+    for i in range(count):
+        a, b = x[2 * i], x[2 * i + 1]
+        made[2 * i] = single(a * c) - single(b * d)
+        made[2 * i + 1] = single(a * d) + single(b * c)
+    return count
+
+
+@serial
+def _wide_scaled(x: F64s, y: F64s, made: F64s) -> int:
+    count, c, d = len(made) // 2, y[0], y[1]
+    for i in range(count):
+        a, b = x[2 * i], x[2 * i + 1]
         made[2 * i] = a * c - b * d
         made[2 * i + 1] = a * d + b * c
     return count

@@ -17,6 +17,7 @@ import numpy as np
 from ...errors import GraphError
 from ...ir.families import Elementwise
 from ...ir.op import REGISTRY, Array, Op
+from ...ir.ops.elementwise import Neg
 from ...ir.ops.reduce import Fold, is_along_rows
 from ...ir.types import dtypes as rows
 from ...ir.types.numerics import in_wide
@@ -24,7 +25,7 @@ from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.buffer import keep_pages
 from ...runtime.tracing import EARS, span
 from ..values.origin import short, user_line
-from .complex_parts import of_formula
+from .complex_parts import of_formula, opposite
 from .in_loops import IN_LOOPS
 from .settled import settled
 
@@ -110,6 +111,8 @@ def kernels_of(op: type[Op]) -> dict[np.dtype[np.generic], Kernel]:
     }
     if op.COMPLEX is not None and REGISTRY.get(op.name) is op:
         kernels |= {row.numpy: on_complex_arrays(op, row) for row in COMPLEX}
+    if op is Neg:
+        kernels |= {row.numpy: opposite for row in COMPLEX}
     if is_compiled(op):
         return kernels | {row.numpy: near(op, row, {}) for row in ALIKE if row.kind in op.KINDS}
     if REGISTRY.get(op.name) is op and op.name not in SIGNED and "f" in op.KINDS:

@@ -12,6 +12,7 @@ import pytest
 
 import gravure.tf as tf
 from gravure.frontend.models import pieces
+from gravure.ir.types.numerics import complex_multiply
 
 Function = Callable[..., Any]
 
@@ -241,3 +242,24 @@ def test_the_argument_of_a_real_number_is_a_half_turn_or_none() -> None:
     assert tape.gradient(made, x) is None
     with pytest.raises(TypeError, match=r"3\.14.* of dtype int32"):
         tf.math.angle(tf.constant([1, -1]))
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_products_and_opposites_have_the_same_bits_of_few_many_and_one(dtype: Any) -> None:
+    random = np.random.default_rng(4)
+    parts = random.normal(size=(2, 90, 61, 2))
+    parts[:, 3, :4] = [[0.0, -0.0], [np.inf, 1.0], [np.nan, 2.0], [1e30, -1e30]]
+    z, w = (part.view(np.complex128)[..., 0].astype(dtype) for part in parts)
+    one = np.array(0.3 - 1.7j, dtype)
+    with np.errstate(all="ignore"):
+        pairs = [(z, w), (z, one), (one, z), (z, w[:1]), (z[:, ::2], w[:, ::2]), (one, one[None])]
+        for _ in range(3):
+            for x, y in pairs:
+                made = (tf.constant(x) * tf.constant(y)).numpy()
+                wanted = complex_multiply(x, y)
+                assert made.shape == wanted.shape
+                np.testing.assert_array_equal(made, wanted)
+            for x in (z, z.T, one, z[:0]):
+                made = (-tf.constant(x)).numpy()
+                assert made.tobytes() == np.negative(x).tobytes()
+                assert made.shape == x.shape
