@@ -45,6 +45,8 @@ class Matmul(Op):
         Sample(((2, 1, 3, 2), (4, 2, 3)), {}, (f32, f16)),
         Sample(((1, 2, 3, 2), (2, 1, 3, 2)), {"transpose_lhs": True}),
         Sample(((1, 7), (7, 1))),
+        Sample(((7, 6), (7, 1)), {"transpose_lhs": True}),
+        Sample(((2, 1, 7), (6, 7)), {"transpose_rhs": True}),
         Sample(((0, 3), (3, 2))),
         Sample(((2, 0), (0, 3))),
         Sample(((0, 2, 3), (1, 3, 2))),
@@ -77,10 +79,15 @@ class Matmul(Op):
     def evaluate(
         cls, lhs: Array, rhs: Array, *, transpose_lhs: bool, transpose_rhs: bool
     ) -> Sequence[Array]:
-        """Multiply."""
+        """Multiply; a matrix is not turned for a single vector, which is turned instead."""
         left = np.swapaxes(lhs, -1, -2) if transpose_lhs else lhs
         right = np.swapaxes(rhs, -1, -2) if transpose_rhs else rhs
-        return (_rounded(np.matmul(widen(left), widen(right)), lhs),)
+        if (transpose_lhs and right.shape[-1] == 1) or (transpose_rhs and left.shape[-2] == 1):
+            turned = (np.swapaxes(each, -1, -2) for each in (right, left))
+            made = np.swapaxes(np.matmul(*map(widen, turned)), -1, -2)
+        else:
+            made = np.matmul(widen(left), widen(right))
+        return (_rounded(made, lhs),)
 
     @classmethod
     def iteration(

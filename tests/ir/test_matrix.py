@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gravure.ir import REGISTRY, Call, EagerEmit, spec, spec_of_array
+from gravure.ir.ops import matrix
 from gravure.ir.types import dims, dtypes
 
 MATMUL, EINSUM = REGISTRY["gv.matmul"], REGISTRY["gv.einsum"]
@@ -80,3 +81,23 @@ def test_gradient_of_an_operand_used_twice_is_counted_once() -> None:
 def test_an_equation_without_a_result_keeps_what_comes_once() -> None:
     (made,) = EINSUM.infer(spec(dtypes.f32, 2, 3), spec(dtypes.f32, 3, 5), equation="bj,ja")
     assert made == spec(dtypes.f32, 5, 2)
+
+
+@pytest.mark.parametrize("is_left", [True, False])
+def test_no_matrix_is_turned_for_a_single_vector(
+    monkeypatch: pytest.MonkeyPatch, is_left: bool
+) -> None:
+    """A thousand rows of a thousand numbers were copied, which took longer than to multiply."""
+    copied: list[int] = []
+
+    def noted(x: np.ndarray) -> np.ndarray:
+        copied.append(0 if x.flags.c_contiguous else x.size)
+        return np.ascontiguousarray(x)
+
+    monkeypatch.setattr(matrix, "widen", noted)
+    random = np.random.default_rng(0)
+    x, vector = random.random((6, 40)), random.random((6, 1))
+    given = (x, vector) if is_left else (vector.T, x.T.copy())
+    (made,) = matrix.Matmul.evaluate(*given, transpose_lhs=is_left, transpose_rhs=not is_left)
+    np.testing.assert_allclose(made, x.T @ vector if is_left else vector.T @ x)
+    assert max(copied) <= vector.size
