@@ -184,3 +184,17 @@ def test_a_third_of_the_circle_moves_the_channels_by_one_also_below_zero(delta, 
     image = np.float32([[[-0.75, -0.5, -0.25], [-1.0, 0.5, -0.5], [0.0, -2.0, -0.0]]])
     turned = tf.image.adjust_hue(tf.constant(image), delta)
     np.testing.assert_allclose(turned, np.roll(image, by, -1), atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(2, 23, 31, 5), (1, 40, 8, 1), (0, 9, 9, 3)])
+def test_images_are_weighted_alike_whether_their_sizes_are_known(shape: tuple[int, ...]) -> None:
+    """Where they are, products of matrices do it: rows of all columns and channels at a time."""
+    x = np.random.default_rng(2).random(shape, np.float32)
+    for options in ({"antialias": True}, {"method": "lanczos3"}, {"method": "gaussian"}):
+        known = tf.image.resize(x, [11, 6], **options)
+        late = tf.function(
+            lambda x, options=options: tf.image.resize(x, [11, 6], **options),
+            input_signature=[tf.TensorSpec([None, None, None, None], tf.float32)],
+        )
+        assert known.shape == (shape[0], 11, 6, shape[3])
+        np.testing.assert_allclose(known, late(x), atol=1e-5)

@@ -25,7 +25,7 @@ from ..core.values import InvalidShapesError, convert, static
 from ..ops.array_ops import reshape, where
 from ..ops.creation import constant, range_
 from ..ops.gathering import gather
-from ..ops.math_ops import FUNCTIONS, REDUCTIONS, add_n, cast
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS, add_n, cast, matmul
 from ..ops.nn_ops import clip_by_value, einsum
 from .cutting import pad_to_bounding_box
 from .sizes import Size, batched, height_and_width, least, most
@@ -374,8 +374,14 @@ def _covered(before: Size, wanted: Size, *, align: bool) -> Covered | None:
 
 def weighted(images: TfTensor, weights: list[TfTensor]) -> TfTensor:
     """Return images whose rows and columns are sums with weights."""
-    tall = einsum("oh,bhwc->bowc", weights[0], images)
-    return einsum("ow,bhwc->bhoc", weights[1], tall)
+    if not (images.shape.is_fully_defined() and all(x.spec.is_static for x in weights)):
+        tall = einsum("oh,bhwc->bowc", weights[0], images)
+        return einsum("ow,bhwc->bhoc", weights[1], tall)
+    batch, height, width, depth = images.spec.static_shape
+    (high, _), (wide, _) = (x.spec.static_shape for x in weights)
+    tall = matmul(weights[0], reshape(images, [batch, height, width * depth]))
+    made = matmul(weights[1], reshape(tall, [batch * high, width, depth]))
+    return reshape(made, [batch, high, wide, depth])
 
 
 @batched
