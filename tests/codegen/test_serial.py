@@ -251,6 +251,77 @@ def test_only_what_goes_on_evenly_to_its_end_is_known_before() -> None:
     assert len(affine_accesses(loop)) == 5
 
 
+@serial
+def _following(x: F64s, narrow: F32s, y: I64s, low: int, high: int, by: int) -> int:
+    """Touch elements that follow one another, if not all of them each time."""
+    total, i = 0, 5
+    for i in range(low, high):
+        x[i + by] = x[i] * 2.0 - x[high - i]
+        if i > 3:
+            narrow[i - 4] = single(x[i] + 1)
+        total += y[by] + (y[i] < 0)
+    for j in range(high, low, -1):
+        x[j] += total
+    return total * 100 + i
+
+
+def test_loops_that_touch_what_follows_are_looked_at_once() -> None:
+    """Elements behind such a loop's arrays, or before them, are still none of them."""
+    tree = ast.walk(parsed(_following.function))
+    loop = next(each for each in tree if isinstance(each, ast.For))
+    every = ["x[i + by]", "x[i]", "x[high - i]", "narrow[i - 4]", "x[i]", "y[by]", "y[i]"]
+    assert sorted(ast.unparse(each) for each in affine_accesses(loop)) == sorted([*every])
+    random, seen = np.random.default_rng(0), set()
+    for _ in range(600):
+        low, high, by = (int(random.integers(-2, n)) for n in (6, 14, 5))
+        given = [np.arange(10.0), np.zeros(int(random.integers(1, 8)), np.float32), -np.arange(10)]
+        plain = [Checked(x.copy()) for x in given]
+        try:
+            expected = _following.function(*plain, low, high, by)
+        except IndexError:
+            seen.add("outside")
+            with pytest.raises(IndexError):
+                _following(*given, low, high, by)
+        else:
+            seen.add("inside")
+            assert _following(*given, low, high, by) == expected
+        for x, y in zip(given, plain, strict=True):
+            np.testing.assert_array_equal(x, y.array)
+    assert seen == {"inside", "outside"}
+
+
+def test_a_loop_over_nearly_all_numbers_ends_where_it_leaves_its_array() -> None:
+    with pytest.raises(IndexError):
+        _far(np.zeros(4), -(1 << 63), (1 << 63) - 1)
+
+
+@serial
+def _far(x: F64s, low: int, high: int) -> int:
+    for i in range(low, high):
+        x[i + low] = 1.0
+    return low
+
+
+class Checked:
+    """An array whose elements are counted from the front only, as compiled code has them."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, at: int) -> float:
+        if not 0 <= at < len(self.array):
+            raise IndexError(at)
+        return self.array[at].item()
+
+    def __setitem__(self, at: int, x: float) -> None:
+        if not 0 <= at < len(self.array):
+            raise IndexError(at)
+        self.array[at] = x
+
+
 def test_words_end_inside_of_their_text() -> None:
     function, text = Serial(_word), np.arange(9, dtype=np.uint8)
     assert function(text, 1) == little(text, 1, 8) == 0x0807060504030201

@@ -54,6 +54,8 @@ def _is_even(place: ast.expr, counted: str, changed: set[str]) -> bool:
         return not isinstance(place.op, ast.Mult) or not all(_names(x, counted) for x in sides)
     if isinstance(place, ast.Name):
         return place.id not in changed
+    if isinstance(place, ast.Call):
+        return isinstance(place.func, ast.Name) and place.func.id == "len"
     return isinstance(place, ast.Constant) and isinstance(place.value, int)
 
 
