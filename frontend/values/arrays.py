@@ -73,6 +73,31 @@ def plain(array: Array) -> Array:
     return array if positive and array.flags.writeable else np.array(array)
 
 
+def joined(arrays: Sequence[Array], axis: int, *, is_new: bool) -> Array | None:
+    """Return arrays of one type joined along an axis, a new one or theirs; None if they do not fit.
+
+    >>> joined([np.zeros(2), np.ones(2)], 1, is_new=True)
+    array([[0., 1.],
+           [0., 1.]])
+    """
+    first = arrays[0]
+    rank = first.ndim + is_new
+    if not -rank <= axis < rank or any(x.dtype != first.dtype for x in arrays):
+        return None
+    if any(x.ndim != first.ndim for x in arrays):
+        return None
+    sizes = [{*each} for each in zip(*[x.shape for x in arrays], strict=True)]
+    if any(len(each) > 1 for at, each in enumerate(sizes) if is_new or at != axis % rank):
+        return None
+    return (np.stack if is_new else np.concatenate)(arrays, axis)
+
+
+def taken_apart(x: Array, axis: int) -> tuple[Array, ...]:
+    """Return the slices along an axis, of elements that are theirs."""
+    rows = np.array(np.moveaxis(x, axis, 0), order="C")
+    return tuple([rows[i, ...] for i in range(len(rows))])
+
+
 def as_listed(dims: Sequence[object]) -> str:
     """Return a shape as messages have it.
 

@@ -14,6 +14,7 @@ from ....ir.types import dtypes as rows
 from ....ir.types.dims import Dim
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
+from ....runtime.tracing import EARS
 from ...dims.computed import expressions
 from ...eager.conversions import is_asked, is_read, read
 from ...eager.remembered import notes_of
@@ -22,6 +23,7 @@ from ...graph.frame import NotStageableError
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, GraphTensor, Operation, spec_with_unknowns
 from ...values import nest
+from ...values.arrays import joined
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike, named
 from ...values.run_errors import InvalidArgumentError
@@ -523,6 +525,15 @@ def at_once(function: Callable[..., object], *operands: object, is_open: bool = 
     given = [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in operands]
     found = notes.step(step, given, is_open=is_open)
     return tuple(found) if several[0] else found[0]
+
+
+def many_joined(type_: str, given: Sequence[object], axis: object) -> TfTensor | None:
+    """Return many computed tensors joined; None: they are to be looked at one by one."""
+    if STATE.busy or EARS.count or {x.__class__ for x in given} != {EagerTensor}:
+        return None
+    arrays = [x._array for x in given if isinstance(x, EagerTensor)]
+    made = joined(arrays, axis, is_new=type_ == "Pack") if type(axis) is int else None
+    return None if made is None else EagerTensor(made)
 
 
 def static(value: object) -> Any:

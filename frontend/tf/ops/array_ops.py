@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -17,14 +18,15 @@ from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ....ir.types.values import ANY
 from ...dims.unknown import unknown_dim
-from ...eager.remembered import remember_all, remembered
+from ...eager.remembered import LONGEST, remember_all, remembered
 from ...eager.text_arrays import joined_texts
 from ...graph.graph import GraphTensor, spec_with_unknowns
 from ...graph.inference import Abstract, is_unknown
-from ...values.arrays import as_listed
+from ...values.arrays import as_listed, taken_apart
+from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
-from ..core.bridge import OPERATORS, TfTensor
+from ..core.bridge import OPERATORS, EagerTensor, TfTensor
 from ..core.calls import op, perform, perform_all, rule, truths
 from ..core.extents import read_extents
 from ..core.required import demand
@@ -40,6 +42,7 @@ from ..core.values import (
     elements,
     graph_of,
     is_typed,
+    many_joined,
     may_agree,
     same,
     static,
@@ -141,11 +144,12 @@ def _listed(type_: str) -> Callable[..., TfTensor]:
         """Join tensors along an axis."""
         if hasattr(values, "staged_length") and hasattr(values, "__gv_tensor__"):
             return _rows_joined(type_, convert(values), whole(axis))
-        given: list[object] = (
-            list(values) if isinstance(values, list | tuple) else [*iter(convert(values))]
-        )
+        is_list = isinstance(values, list | tuple)
+        given: list[object] = [*(values if is_list else iter(convert(values)))]
         if not given and type_ == "ConcatV2":
             raise ValueError("concat wants at least one tensor, got none")
+        if len(given) > LONGEST and (made := many_joined(type_, given, axis)) is not None:
+            return made
         with InGraph(graph_of(given)):
             if type_ == "Pack" and not any(map(is_typed, given)):
                 found = _of_one_shape(given)
@@ -258,6 +262,8 @@ def _unstack(m: Maker, x: object, num: int | None, axis: int) -> object:
         raise TypeError("Cannot infer argument `num` from an unknown extent")
     if isinstance(dims[at], int) and dims[at] != extent:
         raise TypeError(f"Input shape axis {at} must equal {extent}, got shape {list(dims)}")
+    if extent > LONGEST and isinstance(x, EagerTensor) and not STATE.recorders:
+        return at_once(partial(taken_apart, axis=at), x)  # (else it compiles a step for each)
     cuts = [c.cut(m.emit, x, at, i, i + 1) for i in range(extent)]
     return tuple(c.squeeze(m.emit, each, (at,)) for each in cuts)
 
