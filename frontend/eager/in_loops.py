@@ -15,7 +15,15 @@ import numpy as np
 
 from ...codegen.serial.function import F32s, F64s, I64s, serial
 from ...ir.op import Array, Op
-from ...ir.ops.factor import Cholesky, LogDeterminant, TriangularSolve, factorised
+from ...ir.ops.factor import (
+    Cholesky,
+    Inverse,
+    LogDeterminant,
+    TriangularSolve,
+    factorised,
+    inverted,
+    refuse_nan,
+)
 from ...ir.ops.pool import AvgPool, MaxPoolGradient
 from ...ir.windows import Windows, image
 
@@ -94,6 +102,8 @@ def _is_little(a: Array) -> bool:
     return bool(a.shape[-1] <= FEW or a.size <= LITTLE)
 
 
+FIT = 64
+"""Rows up to which all of a matrix stays next to the processor while it is gone through."""
 FEW = 16
 """Up to so many rows it does,"""
 LITTLE = 1 << 10
@@ -138,7 +148,7 @@ NAN = float("nan")
 def _logarithm() -> Kernel:
     def logarithm(a: Array) -> tuple[Array, ...]:
         """Return signs of determinants and logarithms of their sizes."""
-        if not _is_little(a):
+        if a.shape[-1] > FIT:
             return tuple(LogDeterminant.evaluate(a))
         n, batch = a.shape[-1], a.shape[:-2]
         sign, size = np.empty(batch), np.empty(batch)
@@ -175,6 +185,71 @@ def _logarithms(a: F64s, n: int, signs: F64s, sizes: F64s) -> int:
                     a[row + j] -= factor * a[here + j]
         signs[each], sizes[each] = sign, size
     return n
+
+
+@_loops(Inverse)
+def _inverse() -> Kernel:
+    def inverse(a: Array) -> Array:
+        """Return the inverses; a matrix without one is refused."""
+        n = a.shape[-1]
+        if n > FIT:
+            return inverted(a)
+        refuse_nan(a)
+        made = np.array(a, np.float64, order="C")
+        if _invert(made, np.empty(n), np.empty(n, np.int64)) >= 0:
+            raise np.linalg.LinAlgError("Singular matrix")
+        return made.astype(a.dtype, copy=False)
+
+    return inverse
+
+
+@serial
+def _invert(a: F64s, row: F64s, order: I64s) -> int:
+    """Leave inverses where matrices were: by the largest pivot of each column, in their place.
+
+    It returns which is the first matrix that has none; -1: all have one.
+    """
+    n = len(row)
+    for each in range(len(a) // (n * n)):
+        top = each * n * n
+        for k in range(n):
+            if not _step_of_inverse(a, top, k, row, order):
+                return each
+        for back in range(n):
+            k = n - 1 - back
+            if order[k] != k:
+                for i in range(n):
+                    one, other = top + i * n + k, top + i * n + order[k]
+                    a[one], a[other] = a[other], a[one]
+    return -1
+
+
+def _step_of_inverse(a: F64s, top: int, k: int, row: F64s, order: I64s) -> bool:
+    """Bring one row to the place of its pivot, and take it from all others; False: it is zero."""
+    n, here = len(row), top + k * len(row)
+    best, most = k, abs(a[here + k])
+    for i in range(k + 1, n):
+        if abs(a[top + i * n + k]) > most:
+            best, most = i, abs(a[top + i * n + k])
+    order[k] = best
+    if best != k:
+        there = top + best * n
+        for j in range(n):
+            a[here + j], a[there + j] = a[there + j], a[here + j]
+    pivot: float = a[here + k]
+    a[here + k] = 1.0
+    for j in range(n):
+        row[j] = a[here + j] / pivot
+    for j in range(n):
+        a[here + j] = row[j]
+    for i in range(n):
+        if i != k:
+            start = top + i * n
+            factor = a[start + k]
+            a[start + k] = 0.0
+            for j in range(n):
+                a[start + j] -= factor * row[j]
+    return pivot != 0.0
 
 
 def _laid_out(

@@ -1,0 +1,44 @@
+"""Matrices that are small enough for loops, and those just beyond: inverses, determinants."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+from gravure.frontend.eager.in_loops import FIT, IN_LOOPS
+from gravure.ir.op import Array
+from gravure.ir.ops.factor import Inverse, LogDeterminant
+
+
+def drawn(n: int, dtype: str, *batch: int) -> Array:
+    """Return matrices whose pivots lie anywhere."""
+    return np.random.default_rng(n).normal(size=(*batch, n, n)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 2, 3, 17, 40, FIT, FIT + 1])
+def test_inverses_and_determinants_are_those_of_lapack(n: int, dtype: str) -> None:
+    tolerance = 1e-3 if dtype == "float32" else 1e-8
+    for x in (drawn(n, dtype), drawn(n, dtype, 2, 3)):
+        np.testing.assert_allclose(
+            IN_LOOPS[Inverse]()(x), np.linalg.inv(x), rtol=tolerance, atol=tolerance
+        )
+        for one, other in zip(IN_LOOPS[LogDeterminant]()(x), np.linalg.slogdet(x), strict=True):
+            np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("n", [1, 2, 40, FIT + 1])
+def test_matrices_without_an_inverse_are_refused(n: int) -> None:
+    batch = drawn(n, "float64", 3)
+    batch[1, :, n // 2] = 0
+    for x in (batch, batch[1]):
+        for _ in range(4):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+                tf.linalg.inv(tf.constant(x))
+    batch[1] = np.nan
+    for _ in range(4):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+            tf.linalg.inv(tf.constant(batch))
+    batch[1] = np.eye(n) * 2
+    assert np.isfinite(tf.linalg.inv(tf.constant(batch)).numpy()).all()
