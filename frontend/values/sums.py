@@ -13,12 +13,19 @@ TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 """The element types of numbers that are added up here."""
 
 
+STEPS = 32
+"""Looking for the end of a segment takes as long as going past so many rows."""
+
+
 def ends_of(ids: Array, count: int) -> Array:
     """Return behind which place each of so many segments ends, of rows that are in their order.
 
     >>> ends_of(np.array([0, 0, 3]), 5).tolist()
     [2, 2, 2, 3, 3]
     """
+    if count * STEPS < len(ids):
+        found: Array = np.searchsorted(ids, np.arange(count, dtype=ids.dtype), "right")
+        return found
     ends = np.empty(count, np.int64)
     function = _narrow_ends if ids.dtype == np.int32 else _wide_ends
     function(np.ascontiguousarray(ids, None if ids.dtype == np.int32 else np.int64), ends)
@@ -46,6 +53,34 @@ def _fill_ends(ids: Array, ends: I64s) -> int:
         ends[place] = len(ids)
         place += 1
     return place
+
+
+def is_in_order(ids: Array) -> bool:
+    """Say whether no number of a row is less than the one before.
+
+    >>> is_in_order(np.array([0, 0, 3])), is_in_order(np.array([1, 0]))
+    (True, False)
+    """
+    function = _narrow_falls if ids.dtype == np.int32 else _wide_falls
+    return not function(np.ascontiguousarray(ids, None if ids.dtype == np.int32 else np.int64))
+
+
+@serial
+def _narrow_falls(ids: I32s) -> int:
+    return _falls(ids)
+
+
+@serial
+def _wide_falls(ids: I64s) -> int:
+    return _falls(ids)
+
+
+def _falls(ids: Array) -> int:
+    """Count the numbers that are less than the one before: all, without a look at each."""
+    count = 0
+    for i in range(len(ids) - 1):
+        count += ids[i + 1] < ids[i]
+    return count
 
 
 def sums_of(data: Array, ends: Array) -> Array:

@@ -26,7 +26,7 @@ from ...values.arrays import as_listed
 from ...values.distinct import parted
 from ...values.dtypes import finfo
 from ...values.run_errors import InvalidArgumentError
-from ...values.sums import TYPES, ends_of, extremes_of, sums_of
+from ...values.sums import TYPES, ends_of, extremes_of, is_in_order, sums_of
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, perform_all, rule
@@ -445,7 +445,7 @@ def _fault_of_order(ids: Array, count: int | None = None) -> str:
         return "segment ids must be < num_segments"
     if last < 1:
         return "segment ids must be >= 0"
-    if ids[0] >= 0 and not np.count_nonzero(ids[1:] < ids[:-1]):
+    if ids[0] >= 0 and is_in_order(ids):
         return ""
     ends = np.append(np.flatnonzero(ids[1:] != ids[:-1]), len(ids) - 1)
     for place in ends.tolist():  # each segment is looked at when it ends
