@@ -37,7 +37,7 @@ def symmetric(a: Array, *, vectors: bool = True) -> tuple[Array, Array]:
     values = np.empty(a.shape[:-1])
     rows = np.empty(a.shape if vectors else (0,))
     eps = float(np.finfo(a.dtype).eps)
-    _symmetric(a.astype(np.float64, order="C"), n, eps, values, rows, np.empty(2 * n))
+    _symmetric(a.astype(np.float64, order="C"), n, eps, values, rows, np.empty(3 * n))
     return values.astype(a.dtype), np.swapaxes(rows, -1, -2).astype(a.dtype) if vectors else rows
 
 
@@ -105,11 +105,14 @@ def _reflect(a: F64s, top: int, n: int, work: F64s) -> int:
 def _both_sides(a: F64s, top: int, n: int, k: int, size: float, work: F64s) -> int:
     """Reflect the rows and columns behind the k-th."""
     along, row = 0.0, top + k * n
-    for i in range(k + 1, n):
-        total, here = 0.0, top + i * n
+    for j in range(k + 1, n):
+        work[j] = 0.0
+    for i in range(k + 1, n):  # (row by row: a sum along one would wait for each addition)
+        x, here = a[row + i], top + i * n
         for j in range(k + 1, n):
-            total += a[here + j] * a[row + j]
-        work[i] = size * total
+            work[j] += a[here + j] * x
+    for i in range(k + 1, n):
+        work[i] = size * work[i]
         along += work[i] * a[row + i]
     for i in range(k + 1, n):
         work[i] -= 0.5 * size * along * a[row + i]
@@ -124,16 +127,24 @@ def _unfold(a: F64s, top: int, n: int, rows: F64s, work: F64s) -> int:
     """Write the product of all reflections, transposed."""
     _identity(rows, top, n)
     for k in range(n - 2, -1, -1):
-        row = top + k * n
-        for each in range(k + 1, n):
-            i = top + each * n
-            total = rows[i + k + 1]
-            for j in range(k + 2, n):
-                total += rows[i + j] * a[row + j]
-            total *= work[n + k]
-            rows[i + k + 1] -= total
-            for j in range(k + 2, n):
-                rows[i + j] -= total * a[row + j]
+        row, first, size = top + k * n, top + (k + 1) * n, work[n + k]
+        for i in range(k + 1, n):
+            work[2 * n + i] = rows[first + i]
+        for j in range(k + 2, n):
+            x, here = a[row + j], top + j * n
+            for i in range(k + 1, n):
+                work[2 * n + i] += rows[here + i] * x
+        for i in range(k + 1, n):
+            work[2 * n + i] *= size
+            rows[first + i] -= work[2 * n + i]
+        for j in range(k + 2, n):
+            x, here = a[row + j], top + j * n
+            for i in range(k + 1, n):
+                rows[here + i] -= work[2 * n + i] * x
+    for i in range(n):
+        for j in range(i):
+            one, other = top + i * n + j, top + j * n + i
+            rows[one], rows[other] = rows[other], rows[one]
     return n
 
 
@@ -204,13 +215,21 @@ def _chase(
             z = -s * beside[k + 1]
             beside[k + 1] = c * beside[k + 1]
         if len(rows) > 0:
-            _rotate(rows, top + k * n, top + (k + 1) * n, 1, n, c, -s)
+            _rotate_rows(rows, top + k * n, top + (k + 1) * n, n, c, -s)
         k += 1
     return k
 
 
+def _rotate_rows(x: F64s, one: int, other: int, n: int, c: float, s: float) -> int:
+    """Rotate two rows by their first elements: x' = c x + s y, y' = c y - s x."""
+    for i in range(n):
+        a, b = x[one + i], x[other + i]
+        x[one + i], x[other + i] = c * a + s * b, c * b - s * a
+    return n
+
+
 def _rotate(x: F64s, one: int, other: int, step: int, n: int, c: float, s: float) -> int:
-    """Rotate two rows, or columns, by their first elements: x' = c x + s y, y' = c y - s x."""
+    """Rotate two columns likewise."""
     for i in range(n):
         a, b = x[one + i * step], x[other + i * step]
         x[one + i * step], x[other + i * step] = c * a + s * b, c * b - s * a
@@ -313,11 +332,11 @@ def _turn_all(a: F64s, top: int, n: int, near: float, left: F64s, right: F64s, t
                 if abs(a[one + q]) > limit or abs(a[other + p]) > limit:
                     is_done = False
                     _angles(a[one + p], a[one + q], a[other + p], a[other + q], turn)
-                    _rotate(a, one, other, 1, n, turn[0], turn[1])
+                    _rotate_rows(a, one, other, n, turn[0], turn[1])
                     _rotate(a, top + p, top + q, n, n, turn[2], -turn[3])
                     if len(left) > 0:
-                        _rotate(left, one, other, 1, n, turn[0], turn[1])
-                        _rotate(right, one, other, 1, n, turn[2], -turn[3])
+                        _rotate_rows(left, one, other, n, turn[0], turn[1])
+                        _rotate_rows(right, one, other, n, turn[2], -turn[3])
                     most = max(most, abs(a[one + p]))
                     most = max(most, abs(a[other + q]))
     return rounds

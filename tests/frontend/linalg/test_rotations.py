@@ -92,7 +92,7 @@ def test_what_is_not_finite_has_no_values(place: tuple[int, int], wrong: float) 
 def test_the_written_functions_are_the_compiled_ones(name: str) -> None:
     function, a = getattr(rotations, name), normal(2, 3, 3)
     room = [np.zeros((2, 3, 3)) for _ in range(1 if name == "_symmetric" else 2)]
-    arrays = [np.zeros((2, 3)), *room, np.zeros(6)]
+    arrays = [np.zeros((2, 3)), *room, np.zeros(9)]
     plain = [x.copy().reshape(-1) for x in arrays]
     function(a.copy(), 3, 2.2e-16, *arrays)
     function.function(a.copy().reshape(-1), 3, 2.2e-16, *plain)
