@@ -179,6 +179,8 @@ class Tensor(Operators):
     _key: object
     """What recorders know the tensor by, given by the first one that sees it."""
     eager: ClassVar[bool] = True
+    lends: ClassVar[bool] = True
+    """Whether its elements are given to others, who may write to them."""
     direct: ClassVar[bool] = True
     watched: ClassVar[bool] = False
     """Whether its elements cannot be seen (`planned`)."""

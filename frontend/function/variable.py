@@ -329,11 +329,12 @@ class Variable(Operators):
         if isinstance(state, RemoteState):
             state.change(kind, values)
             return self
-        arrays = [v.numpy() for v in values]
         with Held([state]):
+            arrays = [x._array if x.direct else x.numpy() for x in values]
             if kind.change is None:
-                state.put_in(store, np.array(arrays[0]))
-            else:
+                is_own = values[0].direct and not values[0].lends
+                state.put_in(store, arrays[0] if is_own else np.array(arrays[0]))
+            elif kind.at_once is None or not state.changed_in_place(store, kind.at_once, arrays[0]):
                 made = np.asarray(kind.change(EMIT, state.value_in(store), *arrays))
                 if not within(spec_of(made), self.spec):
                     raise VariableError(

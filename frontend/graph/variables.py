@@ -33,6 +33,12 @@ OWN = 3
 """References to an array that only one place has: that one, a name here, and the call's own."""
 
 
+MANY = 1 << 16
+"""Of fewer numbers it costs no more to make others."""
+IN_PLACE = {np.dtype(name) for name in ("float32", "float64", "int32", "int64")}
+"""The types whose numbers are changed in place."""
+
+
 class VariableState(Guarded):
     """What graphs know of a variable: name, spec, and where its value is."""
 
@@ -111,6 +117,23 @@ class VariableState(Guarded):
             copy = aligned_array(array.shape, array.dtype)
             copy[...] = array
             self.put_in(store, copy)
+
+    def changed_in_place(self, store: Store, change: np.ufunc, by: Array) -> bool:
+        """Change many numbers element by element where nobody else has them; False: nothing is."""
+        self.turn.changing = True  # (who reads it from here on waits for the turn)
+        try:
+            array = self._present(store)
+            if array.size < MANY or array.dtype not in IN_PLACE or array.base is not None:
+                return False
+            if by.shape != array.shape or by.dtype != array.dtype or not array.flags.carray:
+                return False
+            if getrefcount(array) > OWN:
+                return False
+            with np.errstate(all="ignore"):
+                change(array, by, out=array)
+            return True
+        finally:
+            self.turn.changing = False
 
     def put_in(self, store: Store, value: Array) -> None:
         """Change the value."""
@@ -279,9 +302,11 @@ class AssignVariable(Kind):
     devices = EVERYWHERE
     is_state = True
 
-    def __init__(self, type_: str, change: Change | None) -> None:
+    def __init__(self, type_: str, change: Change | None, at_once: np.ufunc | None = None) -> None:
         self.type = type_
         self.change = change
+        self.at_once = at_once
+        """What does the same to numbers of numpy's, in their place."""
 
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, object]
@@ -345,8 +370,8 @@ def scatter(reduction: str) -> Change:
 
 
 ASSIGN = AssignVariable("AssignVariableOp", None)
-ASSIGN_ADD = AssignVariable("AssignAddVariableOp", _binary("gv.add"))
-ASSIGN_SUB = AssignVariable("AssignSubVariableOp", _binary("gv.sub"))
+ASSIGN_ADD = AssignVariable("AssignAddVariableOp", _binary("gv.add"), np.add)
+ASSIGN_SUB = AssignVariable("AssignSubVariableOp", _binary("gv.sub"), np.subtract)
 SCATTER = AssignVariable("ScatterNdUpdate", scatter("none"))
 SCATTER_ADD = AssignVariable("ScatterNdAdd", scatter("add"))
 SCATTER_SUB = AssignVariable(

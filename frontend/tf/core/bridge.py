@@ -278,6 +278,7 @@ class EagerTensor(TfTensor):
     """A value that has been computed."""
 
     __slots__ = ()
+    lends = False
 
     @property
     def spec(self) -> TensorSpec:
