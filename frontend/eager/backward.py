@@ -7,6 +7,7 @@ can be differentiated again.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ import numpy as np
 
 from ...errors import GraphError
 from ...ir.compose.maker import Maker
+from ...ir.families import Elementwise
 from ...ir.gradient.tape import Composite
 from ...ir.gradient.walk import walk_back
 from ...ir.op import REGISTRY, Call, Op
@@ -127,7 +129,7 @@ class Uses:
         self, use: Use, received: Sequence[object], wanted: Sequence[bool]
     ) -> Sequence[object]:
         """Return the gradient of each operand by the rule of the use."""
-        return _gradients(use, received, self.sparse)
+        return _gradients(use, received, self.sparse, wanted)
 
     def added(self, a: object, b: object) -> object:
         """Return the sum of two gradients."""
@@ -146,8 +148,10 @@ def added(a: object, b: object) -> object:
     return dense(a) + dense(b)
 
 
-def _gradients(use: Use, received: Sequence[object], sparse: Sparse | None) -> Sequence[object]:
-    """Return the gradient of each operand of a use."""
+def _gradients(
+    use: Use, received: Sequence[object], sparse: Sparse | None, wanted: Sequence[bool]
+) -> Sequence[object]:
+    """Return the gradient of each operand of a use, at least of those that are wanted."""
     if use.name != "ReadVariableOp":
         received = list(map(dense, received))
     found = None if sparse is None else sparse(use, received)
@@ -162,7 +166,7 @@ def _gradients(use: Use, received: Sequence[object], sparse: Sparse | None) -> S
     if use.op is None:
         raise GradientError(f"{use.name} has no gradient")
     try:
-        if (known := _remembered_way(use)) is not None:
+        if (known := _remembered_way(use, wanted)) is not None:
             return known(use.operands, use.results, grads)
         call = call_of(use)
         return use.rule(call, *grads) if use.rule is not None else use.op.gradient(call, *grads)
@@ -172,34 +176,49 @@ def _gradients(use: Use, received: Sequence[object], sparse: Sparse | None) -> S
 
 MOST_WAYS = 256
 """Ways back through compositions, by their attributes, that are remembered."""
+MUCH = 1 << 14
+"""So many elements."""
 Way = Callable[[Sequence[object], Sequence[object], Sequence[object]], Sequence[object]]
 
 
-def _remembered_way(use: Use) -> Way | None:
-    """Return the way back through a composition on computed tensors: it is many small steps."""
+def _remembered_way(use: Use, wanted: Sequence[bool]) -> Way | None:
+    """Return the way back through what is many small steps on computed tensors.
+
+    That is a composition, or a formula of each element.
+    """
     op = use.op
-    if use.rule is not None or op is None or not issubclass(op, Composite):
+    if use.rule is not None or op is None or not issubclass(op, Composite | Elementwise):
         return None
-    if op.gradient.__func__ is not Composite.gradient.__func__:  # type: ignore[attr-defined]
+    rule, is_formula = op.gradient.__func__, issubclass(op, Elementwise)  # type: ignore[attr-defined]
+    family: Any = Elementwise if is_formula else Composite
+    if rule is not family.gradient.__func__ or (is_formula and all(wanted) and _is_much(use)):
         return None
     attributes = tuple((use.attributes or {}).items())
     try:
         hash(attributes)
     except TypeError:  # an attribute that has no hash: each step is taken anew
         return None
-    return _way_back(op, attributes)
+    return _way_back(op, attributes, tuple(wanted))
+
+
+def _is_much(use: Use) -> bool:
+    """Say whether the steps take longer than what is around them; some are of numbers repeated."""
+    return any(math.prod(x.spec.static_shape) >= MUCH for x in use.results if x.eager)
 
 
 @lru_cache(maxsize=MOST_WAYS)
-def _way_back(op: type[Op], attributes: Sequence[tuple[str, object]]) -> Way:
-    """Return the way back through an operation with attributes."""
+def _way_back(
+    op: type[Op], attributes: Sequence[tuple[str, object]], wanted: Sequence[bool]
+) -> Way:
+    """Return the way back through an operation with attributes to the operands that are wanted."""
 
     @remembered
     def way(
         operands: Sequence[object], results: Sequence[object], grads: Sequence[object]
     ) -> Sequence[object]:
         use = Use(tuple(operands), tuple(results), op, dict(attributes), None, None, op.name)
-        return list(op.gradient(call_of(use), *grads))
+        found = op.gradient(call_of(use), *grads)
+        return [x if asked else None for x, asked in zip(found, wanted, strict=True)]
 
     return way
 

@@ -444,7 +444,19 @@ def _after_known(notes: Notes) -> list[NotedStep]:
             made.difference_update(step.results)
         else:
             later.append(step)
-    return later
+    return _used(notes, later)
+
+
+def _used(notes: Notes, steps: Sequence[NotedStep]) -> list[NotedStep]:
+    """Return the steps without operations whose results nobody has: gradients that none wants."""
+    used, found = set(notes.returned), list[NotedStep]()
+    for step in reversed(steps):
+        op = step.call.op if step.call is not None else None
+        may_go = op is not None and op.PURE and not op.has("refuse") and op is not Require
+        if not may_go or not used.isdisjoint(step.results):
+            used.update(step.operands)
+            found.append(step)
+    return found[::-1]
 
 
 def _without_repeats(notes: Notes, steps: Sequence[NotedStep]) -> list[NotedStep]:
