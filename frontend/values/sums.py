@@ -122,6 +122,39 @@ def _wide(data: F64s, ends: I64s, made: F64s) -> int:
     return at
 
 
+def sums_of_rows(table: Array, at: Array, ids: Array, count: int) -> Array:
+    """Return as many rows as are counted, each the sum of the table's rows at places of its own.
+
+    >>> table = np.array([[1.0, 2.0], [10.0, 20.0]])
+    >>> sums_of_rows(table, np.array([1, 0, 1]), np.array([0, 2, 2]), 3).tolist()
+    [[10.0, 20.0], [0.0, 0.0], [11.0, 22.0]]
+    """
+    made = np.zeros((count, table.shape[1]), table.dtype)
+    function = _add_narrow_rows if table.dtype == np.float32 else _add_wide_rows
+    places = [np.ascontiguousarray(x, np.int64) for x in (at, ids)]
+    function(np.ascontiguousarray(table), *places, made, table.shape[1])
+    return made
+
+
+@serial
+def _add_narrow_rows(table: F32s, at: I64s, ids: I64s, made: F32s, width: int) -> int:
+    """Add each row to its sum; no row is written down between."""
+    for i in range(len(at)):
+        source, to = at[i] * width, ids[i] * width
+        for j in range(width):
+            made[to + j] = single(made[to + j] + table[source + j])
+    return width
+
+
+@serial
+def _add_wide_rows(table: F64s, at: I64s, ids: I64s, made: F64s, width: int) -> int:
+    for i in range(len(at)):
+        source, to = at[i] * width, ids[i] * width
+        for j in range(width):
+            made[to + j] += table[source + j]
+    return width
+
+
 def extremes_of(data: Array, ends: Array, how: str) -> Array:
     """Return the largest ("max"), the smallest ("min") or the product ("mul") of the same numbers.
 

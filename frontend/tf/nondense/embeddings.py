@@ -10,7 +10,7 @@ import numpy as np
 from ....ir.op import Array
 from ...eager.remembered import remembered
 from ...values.dispatch import NotDenseError
-from ..core.bridge import TfTensor, row_of
+from ..core.bridge import EagerTensor, TfTensor, row_of
 from ..core.values import InGraph, convert, graph_of
 from ..ops.array_ops import concat, reshape, shape, where
 from ..ops.creation import zeros_like
@@ -18,7 +18,7 @@ from ..ops.math_ops import FUNCTIONS, cast
 from ..ops.special import divide_no_nan
 from ..ops.window_ops import embedding_lookup
 from .composite import CompositeTensor
-from .sparse_functions import combined_rows
+from .sparse_functions import combined_rows, rows_at_once
 from .sparse_places import Moved, fill_empty_rows, moved
 from .sparse_places import reshape as sparse_reshape
 from .sparse_tensor import SparseTensor
@@ -40,10 +40,14 @@ class Combining:
         self, params: object, ids: SparseTensor, weights: SparseTensor | None, count: object = None
     ) -> TfTensor:
         """Return the rows of each line of ids, combined; `count` says how many lines there are."""
-        lines = ids.indices[:, 0]
+        lines = _in_a_row(ids.indices[:, 0])
+        kind = {"sqrtn": "sqrt_n"}.get(self.combiner, self.combiner)
+        if weights is count is self.max_norm is None and self.lookup is embedding_lookup:
+            table = params[0] if isinstance(params, list | tuple) and len(params) == 1 else params
+            if made := rows_at_once(table, ids.values, lines, kind):
+                return made[0]
         found = self.lookup(params, ids.values, max_norm=self.max_norm)
         if weights is None:
-            kind = {"sqrtn": "sqrt_n"}.get(self.combiner, self.combiner)
             return combined_rows(found, lines, count, kind, self.name)
         column = [-1, *[1] * ((found.shape.rank or 2) - 1)]
         scale = cast(weights.values, found.dtype)
@@ -56,6 +60,12 @@ class Combining:
         weight = combined_rows(given, lines, count, "sum")
         weight = FUNCTIONS["sqrt"](weight) if square else weight
         return divide_no_nan(total, reshape(weight, column))
+
+
+def _in_a_row(x: TfTensor) -> TfTensor:
+    """Return numbers one behind the other, where they are computed: each step would do so."""
+    is_apart = x.__class__ is EagerTensor and not x._array.flags.c_contiguous
+    return EagerTensor(np.ascontiguousarray(x._array)) if is_apart else x
 
 
 def looked_up(params: object, sp_ids: object, sp_weights: object, how: Combining) -> TfTensor:

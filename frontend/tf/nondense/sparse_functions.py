@@ -14,6 +14,7 @@ from ...values.context import STATE
 from ...values.dispatch import handles
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
+from ...values.sums import TYPES, sums_of_rows
 from ..core.bridge import EagerTensor, TfTensor, row_of
 from ..core.calls import as_places
 from ..core.host_ops import host, unknown
@@ -135,11 +136,8 @@ def _segments(how: str) -> Callable[..., TfTensor]:
         sparse_gradient: bool = False,
     ) -> TfTensor:
         """Combine rows of a table by their segment; the segments are in order."""
-        given = [x._array for x in (data, indices, segment_ids) if isinstance(x, EagerTensor)]
-        if len(given) == 3 and num_segments is None and not STATE.busy and how != "sqrt_n":
-            made = _at_once(given[0], given[1], given[2], how)
-            if made is not None:
-                return EagerTensor(made)
+        if num_segments is None and (made := rows_at_once(data, indices, segment_ids, how)):
+            return made[0]
         with InGraph(graph_of([data, indices, segment_ids, num_segments])):
             table, at, ids = (
                 convert(x) for x in (data, as_places(indices), as_places(segment_ids))
@@ -157,6 +155,15 @@ def _segments(how: str) -> Callable[..., TfTensor]:
     return function
 
 
+def rows_at_once(table: object, at: object, numbers: object, how: str) -> tuple[EagerTensor, ...]:
+    """Return rows of a table combined by their segment, nothing where other ways are to be gone."""
+    given = [x._array for x in (table, at, numbers) if isinstance(x, EagerTensor)]
+    if len(given) < 3 or STATE.busy or how == "sqrt_n":
+        return ()
+    made = _at_once(given[0], given[1], given[2], how)
+    return () if made is None else (EagerTensor(made),)
+
+
 def _at_once(table: Array, at: Array, numbers: Array, how: str) -> Array | None:
     """Return rows combined by their segment; None: something has to be refused, or told apart."""
     if table.dtype.kind != "f" or not table.ndim or at.ndim != 1 or not at.size:
@@ -164,9 +171,15 @@ def _at_once(table: Array, at: Array, numbers: Array, how: str) -> Array | None:
     if at.shape != numbers.shape or not is_inside(at[:, None], table.shape[:1]):
         return None
     try:
-        return g.rows_in_order(table.take(at, axis=0), numbers, "add" if how == "sum" else how)
+        if table.ndim != 2 or table.dtype not in TYPES or not table.size:
+            return g.rows_in_order(table.take(at, axis=0), numbers, "add" if how == "sum" else how)
+        g.check_order((*at.shape, *table.shape[1:]), numbers)
     except InvalidArgumentError:
         return None
+    total = sums_of_rows(table, at, numbers, int(numbers[-1]) + 1)
+    if how == "mean":
+        total /= np.maximum(np.bincount(numbers), 1).astype(total.dtype)[:, None]
+    return total
 
 
 @remembered

@@ -499,6 +499,7 @@ def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
 
 
 rows_in_order = _rows_in_order  # (of arrays: nothing of it can be remembered)
+check_order = _check_order
 fault_of_order, fault_of_size = _fault_of_order, _fault_of_size
 
 
