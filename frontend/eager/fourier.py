@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from ...ir.compose.maker import Maker
-from ...ir.op import Array
+from ...ir.op import REGISTRY, Array
 from ...ir.ops.fourier import has_kernel, turns
 from ...ir.types.dims import parse
 from ...ir.types.dtypes import DType, f32, f64
@@ -22,6 +23,7 @@ ROWS = 16
 """So few rows are not worth it: each lane has a row."""
 MUCH = 1 << 13
 """So few numbers are not worth compiling."""
+_NUMPY: Any = getattr(np.fft, "_pocketfft_umath", None)
 Kernel = Callable[..., Array]
 PARTS: dict[np.dtype[np.generic], DType] = {
     np.dtype(np.complex64): f32,
@@ -40,30 +42,70 @@ def is_compiled(shape: tuple[int, ...], points: int) -> bool:
     return rows >= ROWS and rows * points >= MUCH and has_kernel(points)
 
 
-def transformed(x: Array, *, inverse: bool = False) -> Array:
-    """Return what numpy's `fft` or `ifft` gives, in the type of the operand, which is complex."""
+def transformed(x: Array, *, inverse: bool = False, parts: int | None = None) -> Array:
+    """Return what numpy's `fft` or `ifft` gives, in the type of the operand, which is complex.
+
+    An inverse is divided by how many numbers a row has, or by so many `parts`.
+    """
     count = x.shape[-1]
     if not is_compiled(x.shape, count):
-        made = np.fft.ifft(x) if inverse else np.fft.fft(x)
-        return made.astype(x.dtype, copy=False)
+        return _by_numpy(x, -1, inverse=inverse)
     part = PARTS[x.dtype]
     pairs = np.ascontiguousarray(x).view(part.numpy).reshape(-1, count, 2)
-    kernel = _compiled(part, count, _bound(len(pairs)), inverse=inverse, half=False)
+    parts = (parts or count) if inverse else 1
+    kernel = _compiled(part, count, _bound(len(pairs)), inverse=inverse, half=False, parts=parts)
     return kernel(pairs).view(x.dtype).reshape(x.shape)
 
 
 def transformed_along(x: Array, rank: int, *, inverse: bool = False) -> Array:
     """Return what numpy's `fftn` or `ifftn` gives along the last axes, the last one first."""
-    is_few, plain = x.size < MUCH, np.fft.ifft if inverse else np.fft.fft
-    made = plain(x) if is_few else transformed(x, inverse=inverse)
+    if x.ndim == rank == 2 and all(
+        is_compiled(shape, shape[1]) for shape in (x.shape, x.shape[::-1])
+    ):
+        made = transformed(x, inverse=inverse, parts=1)  # (all is divided once, at the end)
+        return transformed(_turned_over(made), inverse=inverse, parts=x.size).swapaxes(0, 1)
+    is_few = x.size < MUCH
+    made = _by_numpy(x, -1, inverse=inverse) if is_few else transformed(x, inverse=inverse)
     for axis in range(x.ndim - 2, x.ndim - 1 - rank, -1):
         count = x.shape[axis]
         if not is_few and is_compiled((x.size // count, count), count):
-            turned = transformed(made.swapaxes(axis, -1), inverse=inverse)
-            made = turned.swapaxes(axis, -1)
+            made = transformed(made.swapaxes(axis, -1), inverse=inverse).swapaxes(axis, -1)
         elif count > 1:
-            made = plain(made, axis=axis)
-    return made.astype(x.dtype, copy=False)
+            made = _by_numpy(made, axis, inverse=inverse)
+    return made
+
+
+def _turned_over(x: Array) -> Array:
+    """Return a matrix with its axes exchanged; a pair of floats moves as one."""
+    if x.dtype != np.complex64:
+        return x.T
+    return _transposing(x.shape)(x.view(np.float64)).view(np.complex64)
+
+
+@lru_cache(maxsize=64)
+def _transposing(shape: tuple[int, ...]) -> Kernel:
+    """Return the transposition of matrices of a shape."""
+    from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
+
+    return single.whole(REGISTRY["gv.transpose"], [TensorSpec(f64, shape)], {"order": (1, 0)})
+
+
+def _by_numpy(x: Array, axis: int, *, inverse: bool) -> Array:
+    """Return what numpy's `fft` or `ifft` gives along an axis, computed in the operand's type.
+
+    Of few numbers most of the time is what `numpy.fft` does around its own functions.
+    """
+    if not x.size or not hasattr(_NUMPY, "fft"):
+        made: Array = (np.fft.ifft if inverse else np.fft.fft)(x, axis=axis)
+        return made.astype(x.dtype, copy=False)
+    kind = PARTS[x.dtype].numpy.type
+    factor = kind(1 / x.shape[axis]) if inverse else kind(1)
+    function = _NUMPY.ifft if inverse else _NUMPY.fft
+    if axis == -1:
+        found: Array = function(x, factor, out=np.empty_like(x))
+    else:
+        found = function(x, factor, axes=[(axis,), (), (axis,)], out=np.empty_like(x))
+    return found
 
 
 def transformed_half(x: Array) -> Array:
@@ -73,7 +115,9 @@ def transformed_half(x: Array) -> Array:
         found: Array = np.fft.rfft(x).astype(whole, copy=False)
         return found
     pairs = np.ascontiguousarray(x).reshape(-1, count // 2, 2)
-    kernel = _compiled(PARTS[whole], count // 2, _bound(len(pairs)), inverse=False, half=True)
+    kernel = _compiled(
+        PARTS[whole], count // 2, _bound(len(pairs)), inverse=False, half=True, parts=1
+    )
     made: Array = kernel(pairs).view(whole)
     return made.reshape(*x.shape[:-1], count // 2 + 1)
 
@@ -122,14 +166,16 @@ def _bound(rows: int) -> int:
 
 
 @cache
-def _compiled(part: DType, count: int, most: int, *, inverse: bool, half: bool) -> Kernel:
-    """Return the transform of up to so many rows of so many pairs."""
+def _compiled(
+    part: DType, count: int, most: int, *, inverse: bool, half: bool, parts: int
+) -> Kernel:
+    """Return the transform of up to so many rows of so many pairs, divided by some parts."""
     from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
 
     def build(emit: Callable[..., object], x: object) -> object:
         make = Maker(emit)
         table = turns(count, inverse=inverse, half=half).astype(part.numpy)
         made = make.fourier(x, make.constant(value=table), inverse=inverse, half=half)
-        return make.mul(made, make.number(1 / count, part)) if inverse else made
+        return make.mul(made, make.number(1 / parts, part)) if parts > 1 else made
 
     return single.in_a_row(build, [TensorSpec(part, (parse("N"), count, 2))], most)
