@@ -176,7 +176,7 @@ def _filled(bands: Array, lower: bool) -> tuple[Array]:
     """Put bands into matrices; the first main one must have an inverse, as TensorFlow asks."""
     *outer, count, n = bands.shape
     first = bands.reshape(-1, count, n)[0, 0 if lower else count - 1]
-    if np.isnan(first[0]) or np.count_nonzero(first) < n:
+    if first[0] != first[0] or np.count_nonzero(first) < n:  # (NaN differs from itself)
         raise np.linalg.LinAlgError("Input matrix is not invertible.")
     made = np.zeros((*outer, n * n), bands.dtype)
     for i in range(min(count, n)):

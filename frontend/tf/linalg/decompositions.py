@@ -260,7 +260,8 @@ def _is_hermitian(a: Array) -> bool:
 
 def _of_hermitian(a: Array, function: Callable[[Array], Array]) -> Array:
     values, vectors = lapack.symmetric(a)
-    found: Array = (vectors * function(values.astype(a.dtype))) @ vectors.conj().T
+    other = vectors.conj().T if a.dtype.kind == "c" else vectors.T
+    found: Array = (vectors * function(values.astype(a.dtype, copy=False))) @ other
     return found
 
 

@@ -21,6 +21,8 @@ from ....ir.op import Array
 
 ROUNDS = 30
 """So often at most rotations go over each row."""
+NEXT = {np.dtype(kind): float(np.finfo(kind).eps) for kind in (np.float16, np.float32, np.float64)}
+"""How far the next number is from one."""
 LEAST = 2.2250738585072014e-308
 """What is smaller counts as zero."""
 
@@ -36,9 +38,10 @@ def symmetric(a: Array, *, vectors: bool = True) -> tuple[Array, Array]:
     n = a.shape[-1]
     values = np.empty(a.shape[:-1])
     rows = np.empty(a.shape if vectors else (0,))
-    eps = float(np.finfo(a.dtype).eps)
+    eps = NEXT[a.dtype]
     _symmetric(a.astype(np.float64, order="C"), n, eps, values, rows, np.empty(3 * n))
-    return values.astype(a.dtype), np.swapaxes(rows, -1, -2).astype(a.dtype) if vectors else rows
+    found = values.astype(a.dtype, copy=False)
+    return found, np.swapaxes(rows, -1, -2).astype(a.dtype, copy=False) if vectors else rows
 
 
 @serial
@@ -275,7 +278,7 @@ def singular(a: Array, *, vectors: bool = True) -> tuple[Array, Array, Array]:
     values = np.empty(a.shape[:-1])
     shape = a.shape if vectors else (0,)
     left, right = np.empty(shape), np.empty(shape)
-    eps = float(np.finfo(a.dtype).eps)
+    eps = NEXT[a.dtype]
     _singular(a.astype(np.float64, order="C"), n, eps, values, left, right, np.empty(4))
     if vectors:
         left, right = (np.swapaxes(x, -1, -2).astype(a.dtype) for x in (left, right))
