@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from ...values.nest import (
     Parted,
     Several,
@@ -14,6 +16,7 @@ from ...values.nest import (
     pack_level,
     with_own_parts,
 )
+from .bridge import COMPUTED
 
 
 def is_nested(seq: object) -> bool:
@@ -29,17 +32,32 @@ def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
     >>> flatten({"b": 1, "a": [2, (3,)]})
     [2, 3, 1]
     """
-    if isinstance(structure, Mapping):
-        keys = sorted(structure)
-        return [leaf for key in keys for leaf in flatten(structure[key], expand_composites)]
-    if isinstance(structure, list | tuple) and (expand_composites or is_nested(structure)):
-        return [leaf for value in structure for leaf in flatten(value, expand_composites)]
-    if expand_composites and isinstance(structure, Parted):
-        return list(structure.components())
-    if is_own(structure):
-        parts = own_parts(structure)
-        return [leaf for value in parts for leaf in flatten(value, expand_composites)]
-    return [structure]
+    found: list[Any] = []
+    _add_leaves(found, structure, expand_composites)
+    return found
+
+
+LEAVES = {*COMPUTED, bool, int, float, str, bytes, type(None), np.ndarray}
+"""Some classes of leaves: to see that of others takes longer than the rest."""
+
+
+def _add_leaves(found: list[Any], structure: object, expands: bool) -> None:
+    kind = structure.__class__
+    if kind in LEAVES:
+        found.append(structure)
+    elif kind is not list and kind is not tuple and isinstance(structure, Mapping):
+        for key in sorted(structure):
+            _add_leaves(found, structure[key], expands)
+    elif isinstance(structure, list | tuple) and (expands or is_nested(structure)):
+        for value in structure:
+            _add_leaves(found, value, expands)
+    elif expands and isinstance(structure, Parted):
+        found.extend(structure.components())
+    elif is_own(structure):
+        for value in own_parts(structure):
+            _add_leaves(found, value, expands)
+    else:
+        found.append(structure)
 
 
 def pack_sequence_as(
