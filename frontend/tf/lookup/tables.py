@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -538,8 +539,9 @@ class MutableHashTable(Table):
                 f"Expected shape {shape_text(self._dims)} or {shape_text(whole)} for default "
                 f"value, got {shape_text(default.shape)}"
             )
-        rest = np.broadcast_to(default, whole).reshape(-1, *self._dims)
-        flat = [self._content.get(key, rest[i]) for i, key in enumerate(self._names(keys))]
+        is_one = default.shape == self._dims
+        rest = repeat(default[()]) if is_one else iter(default.reshape(-1, *self._dims))
+        flat = list(map(self._content.get, self._names(keys), rest))
         return (filled(flat, self.value_dtype, self._dims).reshape(whole),)
 
     def __getitem__(self, keys: object) -> Found:
