@@ -20,9 +20,9 @@ def chunk(kind, content):
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", sum_)
 
 
-def with_filters(rows, width, height, colours):
+def with_filters(rows, width, height, colours, bits=8):
     """Return a PNG whose rows are these bytes: a filter's number before each."""
-    head = struct.pack(">IIBBBBB", width, height, 8, colours, 0, 0, 0)
+    head = struct.pack(">IIBBBBB", width, height, bits, colours, 0, 0, 0)
     parts = [(b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
     return SIGNATURE + b"".join(chunk(*part) for part in parts)
 
@@ -43,6 +43,42 @@ def test_each_filter_is_undone(mode):
 def test_what_is_written_is_read():
     image = np.random.default_rng(1).integers(0, 256, (9, 8, 3), np.uint8)
     assert plain_png(tf.io.encode_png(image).numpy()).tobytes() == image.tobytes()
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("compression", [-1, 0, 9])
+def test_what_has_16_bits_is_written_and_read(depth, compression):
+    image = np.random.default_rng(depth).integers(0, 1 << 16, (9, 8, depth), np.uint16)
+    data = tf.io.encode_png(image, compression)
+    np.testing.assert_array_equal(tf.io.decode_png(data, dtype=tf.uint16), image)
+    np.testing.assert_array_equal(tf.io.decode_png(data), image >> 8)
+    assert tf.io.decode_png(data, channels=3, dtype=tf.uint16).shape == (9, 8, 3)
+
+
+@pytest.mark.parametrize("mode", ["LA", "RGB", "RGBA"])
+def test_each_filter_is_undone_where_channels_have_16_bits(mode):
+    depth, colours = MODES[mode]
+    rows = np.random.default_rng(depth).integers(0, 256, (5, 7 * depth * 2 + 1), np.uint8)
+    rows[:, 0] = [0, 1, 2, 3, 4]
+    data = with_filters(rows.tobytes(), 7, 5, colours, 16)
+    found = tf.io.decode_png(data, dtype=tf.uint16).numpy()
+    high = np.asarray(PIL.open(io.BytesIO(data)).convert(mode))
+    np.testing.assert_array_equal(found >> 8, high)
+    np.testing.assert_array_equal(found[0].ravel(), rows[0, 1:].view(">u2"))
+
+
+def test_damaged_colours_of_16_bits_are_refused():
+    image = np.random.default_rng(1).integers(0, 1 << 16, (3, 4, 3), np.uint16)
+    data = tf.io.encode_png(image).numpy()
+    for at in range(len(data)):
+        damaged = bytearray(data)
+        damaged[at] ^= 1
+        for each in (data[:at], bytes(damaged)):
+            try:
+                found = tf.io.decode_png(each, dtype=tf.uint16).numpy()
+            except tf.errors.InvalidArgumentError:
+                continue
+            assert found.dtype == np.uint16
 
 
 def test_damaged_and_other_ones_are_left():

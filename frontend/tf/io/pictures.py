@@ -26,10 +26,12 @@ from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import SCALAR_TEXT, host, text, unknown
 from ..core.values import convert
 from ..image.colours import convert_image_dtype
-from .plain_png import plain_png
+from .plain_png import deep_png, plain_png
 
 COLORS = {1: "GRAY", 3: "RGB"}
 """The names that the decoder of JPEGs has for numbers of channels."""
+GRAY_ALPHA = 4
+"""The number of a PNG's colours that Pillow makes three of, if they have 16 bits."""
 GRAY = np.array((9798, 19235, 3735), np.int64)
 """The shares of red, green and blue in a grey of PNG, of 32768."""
 MAGIC = (
@@ -154,8 +156,14 @@ def png(data: bytes, channels: int, dtype: DTypeLike | None = np.uint8) -> Array
         return with_channels(found, channels)
     image = loaded(opened(data, "PNG"), len(data))
     deep = image.mode.startswith("I")
-    if not deep and image.mode in ("RGB", "RGBA") and data[24] == 16 and dtype == np.uint16:
-        raise InvalidArgumentError("a colour PNG of 16 bits is read as 8 bits: dtype=tf.uint8")
+    if not deep and data[24] == 16:
+        if (found := plain_png(data, 16)) is not None:
+            found = found if dtype == np.uint16 else (found >> 8).astype(np.uint8)
+            return with_channels(found, channels)
+        if dtype == np.uint16:
+            raise InvalidArgumentError("this PNG is read as 8 bits only: dtype=tf.uint8")
+        if data[25] == GRAY_ALPHA:
+            image = image.convert("LA")
     if image.mode == "P":
         image = image.convert("RGBA" if "transparency" in image.info else "RGB")
     elif image.mode in ("1", "LA", "PA"):
@@ -414,16 +422,19 @@ BEFORE_FRAMES = {0xC4, 0xDB, 0xDD, 0xFE, *range(0xE0, 0xF0)}
 """What may come before: tables, intervals, comments, applications' parts."""
 
 
-def as_image(array: Array) -> PillowImage:
-    """Return an array as an image of Pillow's."""
+def require_image(array: Array) -> None:
+    """Raise for an array that is no image."""
     if array.ndim != 3 or array.shape[2] not in (1, 2, 3, 4):
         raise InvalidArgumentError(
             f"image must be 3-dimensional with 1 to 4 channels, got shape {list(array.shape)}"
         )
     if not array.size:
         raise InvalidArgumentError(f"image of shape {list(array.shape)} has no elements")
-    if array.dtype == np.uint16 and array.shape[2] != 1:
-        raise InvalidArgumentError("images of 16 bits are written with one channel only")
+
+
+def as_image(array: Array) -> PillowImage:
+    """Return an array as an image of Pillow's."""
+    require_image(array)
     made: PillowImage = pillow().fromarray(array[:, :, 0] if array.shape[2] == 1 else array)
     return made
 
@@ -437,6 +448,9 @@ def written(image: PillowImage, **options: object) -> Array:
 
 def png_bytes(array: Array, compression: int = -1) -> bytes:
     """Return an image as a PNG."""
+    require_image(array)
+    if array.dtype == np.uint16 and array.shape[2] > 1:
+        return deep_png(array, compression)
     level = {} if compression < 0 else {"compress_level": compression}
     made: bytes = written(as_image(array), format="PNG", **level).item()
     return made

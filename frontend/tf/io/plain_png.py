@@ -1,10 +1,12 @@
-"""Small PNGs of the usual kind, decoded: channels of 8 bits, in rows from top to bottom.
+"""PNGs of the usual kind, decoded: channels of 8 bits, in rows from top to bottom.
 
-What is of another kind, or is not as it should be, is left to who knows all of them.
+What is of another kind, is large, or is not as it should be, is left to who knows all of them. Of
+colours of 16 bits nobody else does, who keeps eight of them: they are read and written here.
 """
 
 from __future__ import annotations
 
+import struct
 import zlib
 
 import numpy as np
@@ -19,25 +21,46 @@ HEAD = 8 + 8 + 13 + 4
 """Where what follows the first chunk begins."""
 MOST = 1 << 15
 """The most bytes that are decoded here: beyond, others are as fast."""
+DEEP_MOST = 1 << 31
+"""Those of channels of 16 bits."""
 
 
-def plain_png(data: bytes) -> Array | None:
+def plain_png(data: bytes, bits: int = 8) -> Array | None:
     """Return height, width and channels of a PNG; None if it is not of the usual kind."""
     if len(data) < HEAD or not data.startswith(SIGNATURE) or data[12:16] != b"IHDR":
         return None
     width, height = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
-    depth = CHANNELS.get(data[25], 0)
-    step = width * depth
-    is_usual = data[8:12] == b"\0\0\0\r" and data[24] == 8 and data[26:29] == bytes(3)
-    if not is_usual or not 0 < (step + 1) * height < MOST or not _is_whole(data, 8, 13):
+    depth, most = CHANNELS.get(data[25], 0), MOST if bits == 8 else DEEP_MOST
+    step = width * depth * (bits // 8)
+    is_usual = data[8:12] == b"\0\0\0\r" and data[24] == bits and data[26:29] == bytes(3)
+    if not is_usual or not 0 < (step + 1) * height < most or not _is_whole(data, 8, 13):
         return None
     packed = _parts(data)
     rows = None if packed is None else _unpacked(packed, (step + 1) * height)
     if rows is None:
         return None
-    made = np.empty((height, width, depth), np.uint8)
-    done = _undo_filters(np.frombuffer(rows, np.uint8), made, height, step, depth)
-    return made if done == height else None
+    made = np.empty((height, width, depth * (bits // 8)), np.uint8)
+    done = _undo_filters(np.frombuffer(rows, np.uint8), made, height, step, made.shape[2])
+    if done != height:
+        return None
+    return made if bits == 8 else made.view(">u2").astype(np.uint16)
+
+
+def deep_png(array: Array, compression: int) -> bytes:
+    """Return an image whose channels have 16 bits as a PNG."""
+    height, width, depth = array.shape
+    colours = next(kind for kind, count in CHANNELS.items() if count == depth)
+    rows = np.zeros((height, 1 + width * depth * 2), np.uint8)  # (0 before a row: as it is)
+    rows[:, 1:] = array.astype(">u2").reshape(height, -1).view(np.uint8)
+    head = struct.pack(">IIBBBBB", width, height, 16, colours, 0, 0, 0)
+    parts = [(b"IHDR", head), (b"IDAT", zlib.compress(rows.tobytes(), compression)), (b"IEND", b"")]
+    return SIGNATURE + b"".join(_chunk(*part) for part in parts)
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    """Return a part of a PNG: its size before it, its checksum behind it."""
+    whole = kind + content
+    return struct.pack(">I", len(content)) + whole + struct.pack(">I", zlib.crc32(whole))
 
 
 def _is_whole(data: bytes, at: int, size: int) -> bool:
