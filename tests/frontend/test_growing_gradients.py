@@ -190,3 +190,36 @@ def test_d4_arrays_whose_elements_had_no_size_yet_are_compiled(monkeypatch, chec
             np.testing.assert_allclose(found, other, rtol=1e-4, atol=1e-6)
     assert refusals(run) == [""]
     assert not grown
+
+
+def test_elements_may_be_read_above_the_line_that_writes_the_first():
+    @tf.function
+    def doubled(count):
+        array = tf.TensorArray(tf.float32, count, clear_after_read=False)
+        for i in tf.range(count):
+            before = array.read(i - 1) if i > 0 else tf.constant([1.0, 0.5])
+            array = array.write(i, before * 2.0)
+        return array.stack()
+
+    @tf.function
+    def stacked(count):
+        stack, depth = tf.TensorArray(tf.float32, 0, True, clear_after_read=False), 0
+        for i in tf.range(count):
+            if i % 3 == 2:
+                made = stack.read(depth - 1) + stack.read(depth - 2)
+                depth -= 2
+            else:
+                made = tf.cast(i, tf.float32)
+            stack = stack.write(depth, made)
+            depth += 1
+        return stack.read(0), stack.read(1), depth
+
+    @tf.function
+    def nothing(count):
+        return tf.TensorArray(tf.float32, count).read(0)
+
+    for _ in range(12):
+        np.testing.assert_array_equal(doubled(tf.constant(3)), [[2, 1], [4, 2], [8, 4]])
+        assert [float(x) for x in stacked(tf.constant(6))] == [1.0, 7.0, 2.0]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        nothing(tf.constant(3))

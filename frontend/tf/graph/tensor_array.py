@@ -352,8 +352,8 @@ class TensorArray:
         return found
 
     def _elements(self) -> Any:
-        if self._flow is None:
-            raise ValueError("nothing was written, and the shape of elements is not known")
+        if self._flow is None:  # here; a loop that writes later is traced again with a shape
+            return _begun(zeros([0, 0], self.dtype), None)
         return self._flow
 
     def _all(self) -> list[TfTensor]:
