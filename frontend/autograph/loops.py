@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby, repeat
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,6 +27,7 @@ from .state import (
     MadeOfTensors,
     Packing,
     Undefined,
+    VariableValueError,
     filled,
     has_late_parts,
     pairs,
@@ -145,17 +147,44 @@ class StagedLoop:
     @property
     def specs(self) -> list[TensorSpec]:
         """Return the specs of what is carried, in all turns."""
-        carried, seen = self.packing, dict.fromkeys(self.packing.names, 0)
+        carried = self.packing
         made = [x.spec for x in self.turns.head]
-        rows = zip(carried.tensors, carried.names, carried.shapes, strict=True)
+        rows = zip(carried.tensors, carried.names, self.invariants(), strict=True)
         for place, (tensor, name, shape) in enumerate(rows):
-            stated = leaves_of_shapes(self.shapes[name]) if name in self.shapes else [shape]
-            known = self.stated(name, tensor.spec, stated[min(seen[name], len(stated) - 1)])
+            known = self.stated(name, tensor.spec, shape)
             if place in self.relaxed:
                 known = spec_with_unknowns(known.dtype, self.relaxed[place])
             made.append(known)
-            seen[name] += 1
         return made
+
+    def invariants(self) -> list[object]:
+        """Return what is stated of the shapes of tensors, or what their objects say of them."""
+        carried, made = self.packing, list[object]()
+        for name, group in groupby(range(len(carried.tensors)), carried.names.__getitem__):
+            places = list(group)
+            if name not in self.shapes:
+                made += [carried.shapes[place] for place in places]
+                continue
+            leaves = leaves_of_shapes(self.shapes[name])
+            if len(leaves) >= len(places):
+                made += leaves[: len(places)]
+                continue
+            values = groupby(places, lambda place: id(carried.wholes[place]))
+            for leaf, (_, parts) in zip(chain(leaves, repeat(leaves[-1])), values, strict=False):
+                made += self.of_parts(name, list(parts), leaf)
+        return made
+
+    def of_parts(self, name: str, places: Sequence[int], stated: Any) -> list[object]:
+        """Return the shapes of the tensors of a value, whose own shape is stated."""
+        if len(places) == 1:
+            return [stated]
+        whole, dims = self.packing.wholes[places[0]], getattr(stated, "_dims", stated)
+        mine = getattr(getattr(whole, "shape", None), "_dims", None)
+        if mine is not None and dims is not None:
+            pairs_ = zip(mine, dims, strict=True) if len(mine) == len(dims) else [(0, 1)]
+            if any(b is not None and a != b for a, b in pairs_):
+                raise unfit(name, mine, dims)
+        return [self.packing.shapes[place] for place in places]
 
     def stated(self, name: str, spec: TensorSpec, shape: Any) -> TensorSpec:
         """Return a spec with the shape that is stated for all turns."""
@@ -164,10 +193,7 @@ class StagedLoop:
             return spec
         found = spec_with_unknowns(spec.dtype, None if dims is None else tuple(dims))
         if not within(spec, found):
-            raise value_error(
-                f"{shown(name)} has shape {written(dims_or_none(spec.shape))} before the loop, "
-                f"which does not conform to the shape invariant {written(dims)}"
-            )
+            raise unfit(name, dims_or_none(spec.shape), dims)
         return found
 
     def put(self, tensors: Tensors) -> Tensors:
@@ -332,8 +358,18 @@ def check_turn(name: str, before: TensorSpec, after: TensorSpec, *, stated: bool
     )
 
 
+def unfit(name: str, before: Sequence[object] | None, stated: Any) -> VariableValueError:
+    """Return the error for a variable whose shape is not what is stated of it."""
+    return value_error(
+        f"{shown(name)} has shape {written(before)} before the loop, "
+        f"which does not conform to the shape invariant {written(stated)}"
+    )
+
+
 def leaves_of_shapes(stated: Any) -> list[object]:
     """Return the shapes in a structure: what holds numbers and None alone is one."""
+    if hasattr(stated, "shape"):
+        stated = stated.shape  # (of a description)
     if hasattr(stated, "_dims") or stated is None:
         return [stated]
     if isinstance(stated, Mapping):

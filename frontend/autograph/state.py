@@ -151,6 +151,8 @@ class Packing:
     """The variable that each tensor belongs to."""
     shapes: list[object] = field(default_factory=list)
     """The shapes that tensors are to have, as far as their objects say so."""
+    wholes: list[object] = field(default_factory=list)
+    """The object that each tensor is a part of, or its own place: it stands for itself."""
 
     def add(self, value: object, name: str) -> object:
         """Return a value with places instead of tensors."""
@@ -164,12 +166,14 @@ class Packing:
             if parts is None:
                 return Late(value)
             shapes = value.staged_shapes()
-            return TensorPlaces(value, tuple(map(self._slot, parts, [name] * len(parts), shapes)))
+            rows = zip(parts, shapes, strict=True)
+            return TensorPlaces(value, tuple(self._slot(x, name, dims, value) for x, dims in rows))
         if is_tensor(value) or is_number(value):
             return Slot(self._slot(self.convert(value), name, None))
         return value if value is None or isinstance(value, Undefined) else Opaque(value)
 
-    def _slot(self, tensor: GraphTensor, name: str, shape: object) -> int:
+    def _slot(self, tensor: GraphTensor, name: str, shape: object, whole: object = None) -> int:
+        self.wholes.append(len(self.tensors) if whole is None else whole)
         self.tensors.append(tensor)
         self.names.append(name)
         self.shapes.append(shape)

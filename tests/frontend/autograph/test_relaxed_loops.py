@@ -1,6 +1,7 @@
 """Loops over datasets leave sizes open that their turns change, as TensorFlow's do."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -227,3 +228,42 @@ def test_names_inside_pythons_choices_and_loops_begin_with_theirs():
     assert f(tf.constant(1.0)) == 5.0
     inside = ["while/c:0", "while/cond/d:0", "cond_1/e:0", "while_1/g:0"]
     assert names == ["cond/a:0", "cond/b:0", *inside]
+
+
+COMPOSITES = {
+    "a shape": lambda: tf.TensorShape([None, None]),
+    "a description": lambda: tf.RaggedTensorSpec([None, None], tf.int32, 1, tf.int64),
+}
+
+
+@pytest.mark.parametrize("kind", COMPOSITES)
+def test_shapes_are_stated_of_all_of_a_ragged_tensor(kind: str) -> None:
+    @tf.function
+    def rows(n: Any) -> Any:
+        made, total = tf.ragged.constant([[7]]), tf.zeros([0], tf.int32)
+        for i in tf.range(n):
+            tf.autograph.experimental.set_loop_options(
+                shape_invariants=[(total, tf.TensorShape([None])), (made, COMPOSITES[kind]())]
+            )
+            made = tf.concat([made, tf.RaggedTensor.from_tensor(tf.range(i)[None])], 0)
+            total = tf.concat([total, [tf.reduce_sum(made)]], 0)
+        return made, total
+
+    made, total = rows(tf.constant(4))
+    assert made.to_list() == [[7], [], [0], [0, 1], [0, 1, 2]]
+    assert total.numpy().tolist() == [7, 7, 8, 11]
+
+
+def test_shapes_that_ragged_tensors_do_not_have_are_refused() -> None:
+    @tf.function
+    def rows(n: Any) -> Any:
+        made = tf.ragged.constant([[7]])
+        for _i in tf.range(n):
+            tf.autograph.experimental.set_loop_options(
+                shape_invariants=[(made, tf.TensorShape([None, None, 3]))]
+            )
+            made = tf.concat([made, made], 0)
+        return made
+
+    with pytest.raises(ValueError, match="does not conform to the shape invariant"):
+        rows(tf.constant(4))
