@@ -245,6 +245,20 @@ def assert_same(a: Any, b: Any, *, check_types: bool = True) -> None:
         assert_same(a[key], b[key], check_types=check_types)
 
 
+def assert_as_long(a: Any, b: Any) -> None:
+    """Raise unless two structures have as many parts, whatever holds them and is their key."""
+    if is_nested(a) != is_nested(b):
+        raise ValueError(f"The two structures don't have the same nested structure: {a!r}, {b!r}")
+    if not all(isinstance(x, list | tuple | Mapping) for x in (a, b)):
+        assert_same(a, b, check_types=False)
+        return
+    mine, theirs = ([x[k] for k in sorted(x)] if isinstance(x, Mapping) else x for x in (a, b))
+    if len(mine) != len(theirs):
+        raise ValueError(f"The two structures don't have the same number of parts: {a!r}, {b!r}")
+    for parts in zip(mine, theirs, strict=True):
+        assert_as_long(*parts)
+
+
 def _assert_own(a: object, b: object, *, check_types: bool) -> None:
     """Raise unless two values take themselves apart alike."""
     if not (is_own(a) and is_own(b) and type(a) is type(b)):

@@ -1,5 +1,6 @@
 """Classes of a program's own that say of which parts they are made, in functions and loops."""
 
+import collections
 import dataclasses
 
 import pytest
@@ -107,3 +108,21 @@ def test_integers_go_back_through_mirrored_edges():
     made = tf.raw_ops.MirrorPadGrad(input=grads, paddings=[[0, 0], [1, 1]], mode="SYMMETRIC")
     assert made.numpy().tolist() == [[3, 7]]
     assert tf.raw_ops.Snapshot(input=grads).dtype == tf.int32
+
+
+def test_without_types_structures_are_compared_by_their_parts_alone():
+    nest, pair = tf.nest, collections.namedtuple("pair", "x y")
+    for mine, theirs in (
+        ({"a": 1}, {"b": 2}),
+        ({"a": [1]}, [[2]]),
+        (pair(1, 1), {"v": 2, "u": 2}),
+        ([1, {"a": 1}], (2, {"z": 2})),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            nest.assert_same_structure(mine, theirs)
+        nest.assert_same_structure(mine, theirs, check_types=False)
+        found = nest.map_structure(lambda x, y: x + y, mine, theirs, check_types=False)
+        assert nest.map_structure(lambda x: x - 2, found) == mine
+    for theirs in ({"a": 1, "b": 2}, {"a": [1]}, [1, 2]):
+        with pytest.raises(ValueError, match="same"):
+            nest.assert_same_structure({"a": 1}, theirs, check_types=False)

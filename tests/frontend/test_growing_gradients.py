@@ -223,3 +223,14 @@ def test_elements_may_be_read_above_the_line_that_writes_the_first():
         assert [float(x) for x in stacked(tf.constant(6))] == [1.0, 7.0, 2.0]
     with pytest.raises(tf.errors.InvalidArgumentError):
         nothing(tf.constant(3))
+
+
+def test_what_does_not_fit_into_an_array_is_refused():
+    array = tf.TensorArray(tf.int32, 2)
+    for value in (1.5, "a"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="dtype is int32"):
+            array.write(0, value)
+    with pytest.raises(ValueError, match="unstack 3 tensors"):
+        array.unstack([1, 2, 3])
+    assert tf.TensorArray(tf.int32, 0, True).unstack([1, 2, 3]).size() == 3
+    assert tf.TensorArray(tf.float32, 1).write(0, 1).read(0).dtype == tf.float32

@@ -10,6 +10,7 @@ import numpy as np
 from ...values.nest import (
     Parted,
     Several,
+    assert_as_long,
     assert_same,
     is_own,
     own_parts,
@@ -92,7 +93,7 @@ def assert_same_structure(
     nest1: object, nest2: object, check_types: bool = True, expand_composites: bool = False
 ) -> None:
     """Raise `ValueError` or `TypeError` unless two structures have the same form."""
-    assert_same(nest1, nest2, check_types=check_types)
+    (assert_same if check_types else assert_as_long)(nest1, nest2)
 
 
 def map_structure(
@@ -107,7 +108,7 @@ def map_structure(
     if not structure:
         raise ValueError("Must provide at least one structure")
     for other in structure[1:]:
-        assert_same(structure[0], other, check_types=check_types)
+        assert_same_structure(structure[0], other, check_types)
     columns = [flatten(each, expand_composites) for each in structure]
     made = [func(*row) for row in zip(*columns, strict=True)]
     return pack_sequence_as(structure[0], made, expand_composites)

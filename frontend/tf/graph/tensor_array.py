@@ -292,8 +292,11 @@ class TensorArray:
         return found
 
     def _of_type(self, value: object) -> TfTensor:
-        """Return a value as a tensor of the type of elements."""
-        found = convert(value) if hasattr(value, "spec") else convert(value, self.dtype)
+        """Return a value as a tensor of the type of elements, which plain numbers take if they can."""
+        try:
+            found = convert(value) if hasattr(value, "spec") else convert(value, self.dtype)
+        except (TypeError, ValueError):
+            found = convert(value)
         if found.dtype != self.dtype:
             raise InvalidArgumentError(
                 f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype "
@@ -394,6 +397,11 @@ class TensorArray:
             return self._like(_same(found, name), found.shape.as_list()[1:])
 
     def _filled(self, values: list[TfTensor]) -> TensorArray:
+        if len(values) > len(self._list) and not self._grows:
+            raise ValueError(
+                f"Cannot unstack {len(values)} tensors into a TensorArray of static size "
+                f"{len(self._list)} "
+            )
         made = self.copy()
         made._list, made._cleared = list(values), set()
         if values and made.element_shape._dims is None:
