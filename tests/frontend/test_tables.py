@@ -217,3 +217,44 @@ def test_options_by_their_names() -> None:
     options.experimental_external_state_policy = E.ExternalStatePolicy.IGNORE
     assert tf.data.Dataset.range(2).with_options(options).options() == options
     assert [int(x) for x in E.AutoShardPolicy] == [-1, 0, 1, 2, 3]
+
+
+def test_tables_are_filled_from_datasets():
+    names, datasets = tf.data.experimental, tf.data.Dataset
+    words = datasets.from_tensor_slices(["a", "b", "c"])
+    pairs = datasets.range(3).map(lambda x: (x, x * 7))
+    asked, numbers = tf.constant(["c", "z", "b"]), tf.constant([2, 9], tf.int64)
+    assert names.index_table_from_dataset(words)[asked].numpy().tolist() == [2, -1, 1]
+    short = names.index_table_from_dataset(words, vocab_size=2, default_value=5)
+    assert short[asked].numpy().tolist() == [5, 5, 1]
+    hashed = names.index_table_from_dataset(words, num_oov_buckets=2)[asked].numpy()
+    assert hashed[[0, 2]].tolist() == [2, 1]
+    assert hashed[1] in (3, 4)
+    found = names.table_from_dataset(pairs, key_dtype=tf.int64)[numbers]
+    assert found.numpy().tolist() == [14, -1]
+
+    @tf.function
+    def inside(keys):
+        return tf.lookup.StaticHashTable(names.DatasetInitializer(pairs), -2).lookup(keys)
+
+    assert inside(numbers).numpy().tolist() == [14, -2]
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        table = names.index_table_from_dataset(datasets.from_tensor_slices(["p", "q"]))
+        found = table.lookup(tf.constant(["q"]))
+        session.run(tf.compat.v1.tables_initializer())
+        assert session.run(found).tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda x: x, TypeError),
+        (lambda x: (x, x, x), ValueError),
+        (lambda x: (x, [x, x]), ValueError),
+        (lambda x: (x // 2, x), tf.errors.FailedPreconditionError),
+    ],
+)
+def test_what_is_no_dataset_of_pairs_fills_no_table(make, error):
+    dataset = tf.data.Dataset.range(3).map(make)
+    with pytest.raises(error):
+        tf.lookup.StaticHashTable(tf.data.experimental.DatasetInitializer(dataset), -1)

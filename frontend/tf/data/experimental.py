@@ -21,6 +21,7 @@ from ..ops.creation import zeros
 from . import iterators
 from .combining import choose_from_datasets, sample_from_datasets
 from .dataset import Dataset
+from .filled_tables import DatasetInitializer, index_table_from_dataset, table_from_dataset
 from .functions import scalar
 from .grouping import Reducer, reduced_by_key
 from .saving import folder_of
@@ -231,6 +232,9 @@ NAMES: dict[str, object] = {
     "at": at,
     "dense_to_ragged_batch": dense_to_ragged_batch,
     "dense_to_sparse_batch": dense_to_sparse_batch,
+    "DatasetInitializer": DatasetInitializer,
+    "index_table_from_dataset": index_table_from_dataset,
+    "table_from_dataset": table_from_dataset,
     "load": Dataset.load,
     "save": save,
     "enumerate_dataset": of_method("enumerate"),

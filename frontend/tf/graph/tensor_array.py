@@ -292,7 +292,7 @@ class TensorArray:
         return found
 
     def _of_type(self, value: object) -> TfTensor:
-        """Return a value as a tensor of the type of elements, which plain numbers take if they can."""
+        """Return a value as a tensor of the type of elements; numbers take it if they can."""
         try:
             found = convert(value) if hasattr(value, "spec") else convert(value, self.dtype)
         except (TypeError, ValueError):
