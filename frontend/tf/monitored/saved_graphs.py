@@ -259,8 +259,8 @@ def maybe_saved_model_directory(export_dir: str) -> bool:
     return (Path(export_dir) / FILE).is_file() or contains_second(export_dir)
 
 
-def _graph_of_tags(export_dir: str, tags: Iterable[str]) -> SavedGraph:
-    """Return the data of the graph that has these tags."""
+def all_graphs(export_dir: str) -> list[SavedGraph]:
+    """Return the data of all graphs of a folder."""
     path = Path(export_dir) / FILE
     if not path.is_file():
         raise OSError(
@@ -272,10 +272,16 @@ def _graph_of_tags(export_dir: str, tags: Iterable[str]) -> SavedGraph:
         raise GraphTextError(f"{path} is no {SAVED}: {error}") from None
     if not isinstance(data, dict) or data.get("kind") != SAVED:
         raise GraphTextError(f"{path} is no {SAVED}")
-    for each in data["graphs"]:
+    return cast("list[SavedGraph]", data["graphs"])
+
+
+def graph_of_tags(export_dir: str, tags: Iterable[str]) -> SavedGraph:
+    """Return the data of the graph that has these tags."""
+    graphs = all_graphs(export_dir)
+    for each in graphs:
         if each["tags"] == sorted(tags):
-            return cast("SavedGraph", each)
-    known = [each["tags"] for each in data["graphs"]]
+            return each
+    known = [each["tags"] for each in graphs]
     raise RuntimeError(
         f"MetaGraphDef associated with tags {', '.join(map(repr, tags))} could not be found in "
         f"SavedModel, with available tags '{known}'."
@@ -291,7 +297,7 @@ def load(
 ) -> MetaGraphDef:
     """Add the graph of a folder to a session's, with the values of its variables."""
     tags = [tags] if isinstance(tags, str) else list(tags)
-    data = _graph_of_tags(export_dir, tags)
+    data = graph_of_tags(export_dir, tags)
     meta = MetaGraphDef.FromString(json.dumps(data["graph"]).encode())
     meta.meta_info_def.tags = data["tags"]
     meta.signature_def = {k: parsed(v, SignatureDef) for k, v in data["signatures"].items()}

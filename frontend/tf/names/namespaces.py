@@ -36,6 +36,7 @@ from ..io.names import PICTURES as _PICTURES
 from ..io.names import PRODUCERS as _PRODUCERS
 from ..linalg.names import NAMES as _LINALG
 from ..linalg.running_logs import cumulative_logsumexp as _cumulative_logsumexp
+from ..monitored import loaded_graphs as _lg
 from ..monitored.names import MEMBERS as _MONITORED
 from ..nondense import embeddings as _em
 from ..nondense.ctc_decoding import V2 as _CTC
@@ -78,8 +79,6 @@ from ..train import savers as _t
 from ..train import starting as _ss
 from ..train.saved_model import LoadOptions as _LoadOptions
 from ..train.saved_model import SaveOptions as _SaveOptions
-from ..train.saved_model import contains_saved_model as _contains_saved_model
-from ..train.saved_model import load as _load
 from ..train.saved_model import save as _save
 from ..variables.assets import Asset as _Asset
 from . import first_operands as _fp
@@ -397,8 +396,8 @@ saved_model = Space(
     "saved_model",
     Asset=_Asset,
     save=_save,
-    load=_load,
-    contains_saved_model=_contains_saved_model,
+    load=_lg.load_either,
+    contains_saved_model=_lg.contains_either,
     SaveOptions=_SaveOptions,
     LoadOptions=_LoadOptions,
     **_SAVED,

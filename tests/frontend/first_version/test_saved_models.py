@@ -131,3 +131,55 @@ def test_an_argument_left_out_is_the_tensor_that_the_function_was_saved_with(tmp
     loaded = tf.saved_model.load(str(tmp_path))
     assert loaded.call(tf.ones([2])).numpy().tolist() == [2, 3]
     assert loaded.call(tf.ones([2]), tf.constant([5.0, 6.0])).numpy().tolist() == [5, 6]
+
+
+def saved_in_session(folder):
+    """Write a product with a variable that was changed in the session, and its sum."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None, 2], name="x")
+        b = v1.placeholder(tf.float32, [], name="b")
+        k = v1.get_variable("k", initializer=[[1.0, 2.0], [3.0, 4.0]])
+        y = tf.matmul(x, k, name="y") + b
+        session.run(k.initializer)
+        session.run(k.assign_add(tf.ones([2, 2])))
+        v1.saved_model.simple_save(
+            session, folder, {"x": x, "b": b}, {"y": y, "z": tf.reduce_sum(y)}
+        )
+
+
+def test_the_second_version_loads_signatures_of_the_first(tmp_path):
+    folder = str(tmp_path / "saved")
+    saved_in_session(folder)
+    assert tf.saved_model.contains_saved_model(folder)
+    model = tf.saved_model.load(folder)
+    serve, x = model.signatures["serving_default"], tf.constant([[1.0, 2.0]])
+    found = serve(x=x, b=tf.constant(0.5))
+    assert found["y"].numpy().tolist() == [[10.5, 13.5]]
+    assert found["z"].numpy() == 24.0
+    assert sorted(serve.structured_outputs) == ["y", "z"]
+    assert serve.structured_input_signature[1]["x"].shape.as_list() == [None, 2]
+    assert model.prune(["x:0"], "y:0")(x).numpy().tolist() == [[10.0, 13.0]]
+    doubled = tf.function(lambda x: 2 * serve(x=x, b=tf.constant(1.0))["z"])
+    assert doubled(x).numpy() == 50.0
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        total = serve(x=x, b=tf.constant(0.0))["z"]
+    assert tape.gradient(total, x).numpy().tolist() == [[5.0, 9.0]]
+    model.variables[0].assign([[0.0, 0.0], [1.0, 1.0]])
+    assert serve(x=x, b=tf.constant(0.0))["y"].numpy().tolist() == [[2.0, 2.0]]
+
+
+def test_signatures_of_the_first_version_refuse_other_arguments(tmp_path):
+    folder = str(tmp_path / "saved")
+    saved_in_session(folder)
+    serve, x = tf.saved_model.load(folder).signatures["serving_default"], tf.ones([1, 2])
+    for args, named in (((), {"x": x}), ((x, 1.0), {}), ((), {"x": x, "q": 1.0})):
+        with pytest.raises(TypeError, match="serving_default"):
+            serve(*args, **named)
+    with pytest.raises(RuntimeError, match="no"):
+        tf.saved_model.load(folder, tags=["no"])
+    with pytest.raises(OSError, match="does not exist"):
+        tf.saved_model.load(folder + "x")
+    (tmp_path / "saved" / "saved_model.pb").write_text("{}")
+    with pytest.raises(ValueError, match="is no"):
+        tf.saved_model.load(folder)
