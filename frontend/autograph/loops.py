@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, repeat
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -174,11 +174,12 @@ class StagedLoop:
                 made += self.of_parts(name, list(parts), leaf)
         return made
 
-    def of_parts(self, name: str, places: Sequence[int], stated: Any) -> list[object]:
+    def of_parts(self, name: str, places: Sequence[int], stated: object) -> list[object]:
         """Return the shapes of the tensors of a value, whose own shape is stated."""
         if len(places) == 1:
             return [stated]
-        whole, dims = self.packing.wholes[places[0]], getattr(stated, "_dims", stated)
+        whole = self.packing.wholes[places[0]]
+        dims = cast("Sequence[object] | None", getattr(stated, "_dims", stated))
         mine = getattr(getattr(whole, "shape", None), "_dims", None)
         if mine is not None and dims is not None:
             pairs_ = zip(mine, dims, strict=True) if len(mine) == len(dims) else [(0, 1)]
@@ -358,7 +359,9 @@ def check_turn(name: str, before: TensorSpec, after: TensorSpec, *, stated: bool
     )
 
 
-def unfit(name: str, before: Sequence[object] | None, stated: Any) -> VariableValueError:
+def unfit(
+    name: str, before: Sequence[object] | None, stated: Sequence[object] | None
+) -> VariableValueError:
     """Return the error for a variable whose shape is not what is stated of it."""
     return value_error(
         f"{shown(name)} has shape {written(before)} before the loop, "

@@ -245,14 +245,21 @@ def assert_same(a: Any, b: Any, *, check_types: bool = True) -> None:
         assert_same(a[key], b[key], check_types=check_types)
 
 
-def assert_as_long(a: Any, b: Any) -> None:
+def _parts_of(value: object) -> list[object] | None:
+    """Return the parts of a list, a tuple or, in the order of its keys, a mapping."""
+    if isinstance(value, Mapping):
+        return [value[key] for key in sorted(value)]
+    return list(value) if isinstance(value, list | tuple) else None
+
+
+def assert_as_long(a: object, b: object) -> None:
     """Raise unless two structures have as many parts, whatever holds them and is their key."""
     if is_nested(a) != is_nested(b):
         raise ValueError(f"The two structures don't have the same nested structure: {a!r}, {b!r}")
-    if not all(isinstance(x, list | tuple | Mapping) for x in (a, b)):
+    mine, theirs = _parts_of(a), _parts_of(b)
+    if mine is None or theirs is None:
         assert_same(a, b, check_types=False)
         return
-    mine, theirs = ([x[k] for k in sorted(x)] if isinstance(x, Mapping) else x for x in (a, b))
     if len(mine) != len(theirs):
         raise ValueError(f"The two structures don't have the same number of parts: {a!r}, {b!r}")
     for parts in zip(mine, theirs, strict=True):

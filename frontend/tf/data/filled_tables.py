@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ....ir.op import Array
 from ...values.dtypes import DTypeLike
@@ -54,7 +53,7 @@ class DatasetInitializer(Initializer):
 
 
 def table_from_dataset(
-    dataset: Any = None,
+    dataset: Dataset,
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
     default_value: object = None,
@@ -79,7 +78,7 @@ def table_from_dataset(
 
 
 def index_table_from_dataset(
-    dataset: Any = None,
+    dataset: Dataset,
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
     default_value: int = -1,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from ...formats.messages import SignatureDef, parsed
+from ...function.variable import Variable
 from ...graph.graph import GraphTensor
 from ..core.bridge import dressed
 from ..core.specs import TensorSpec
@@ -72,7 +73,8 @@ class FirstModel:
         if data["begin"] is not None:
             self.prune([], data["begin"])()
         for each in self._whole.variables:
-            each.graph = None  # there is no session: it is read and assigned at once
+            if isinstance(each, Variable):
+                each.graph = None  # there is no session: it is read and assigned at once
         self.signatures = {
             name: FirstSignature(self, name, cast("CallForm", parsed(text, SignatureDef)))
             for name, text in data["signatures"].items()
