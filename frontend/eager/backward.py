@@ -190,8 +190,9 @@ def _remembered_way(use: Use, wanted: Sequence[bool]) -> Way | None:
     if use.rule is not None or op is None or not issubclass(op, Composite | Elementwise):
         return None
     rule, is_formula = op.gradient.__func__, issubclass(op, Elementwise)  # type: ignore[attr-defined]
-    family: Any = Elementwise if is_formula else Composite
-    if rule is not family.gradient.__func__ or (is_formula and all(wanted) and _is_much(use)):
+    family = Elementwise if is_formula else Composite
+    own = family.gradient.__func__  # type: ignore[attr-defined]
+    if rule is not own or (is_formula and all(wanted) and _is_much(use)):
         return None
     attributes = tuple((use.attributes or {}).items())
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ ROWS = 16
 """So few rows are not worth it: each lane has a row."""
 MUCH = 1 << 13
 """So few numbers are not worth compiling."""
-_NUMPY: Any = getattr(np.fft, "_pocketfft_umath", None)
+_NUMPY: object = getattr(np.fft, "_pocketfft_umath", None)
 Kernel = Callable[..., Array]
 PARTS: dict[np.dtype[np.generic], DType] = {
     np.dtype(np.complex64): f32,
@@ -95,12 +94,12 @@ def _by_numpy(x: Array, axis: int, *, inverse: bool) -> Array:
 
     Of few numbers most of the time is what `numpy.fft` does around its own functions.
     """
-    if not x.size or not hasattr(_NUMPY, "fft"):
+    function: Kernel | None = getattr(_NUMPY, "ifft" if inverse else "fft", None)
+    if not x.size or function is None:
         made: Array = (np.fft.ifft if inverse else np.fft.fft)(x, axis=axis)
         return made.astype(x.dtype, copy=False)
     kind = PARTS[x.dtype].numpy.type
     factor = kind(1 / x.shape[axis]) if inverse else kind(1)
-    function = _NUMPY.ifft if inverse else _NUMPY.fft
     if axis == -1:
         found: Array = function(x, factor, out=np.empty_like(x))
     else:

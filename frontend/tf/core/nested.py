@@ -42,7 +42,7 @@ LEAVES = {*COMPUTED, bool, int, float, str, bytes, type(None), np.ndarray}
 """Some classes of leaves: to see that of others takes longer than the rest."""
 
 
-def _add_leaves(found: list[Any], structure: object, expands: bool) -> None:
+def _add_leaves(found: list[object], structure: object, expands: bool) -> None:
     kind = structure.__class__
     if kind in LEAVES:
         found.append(structure)

@@ -271,9 +271,9 @@ class FindStep:
 
 
 @stored("table values")
-def _finding(**held: Any) -> FindStep:
+def _finding(keys: Array, values: Array, types: Sequence[str]) -> FindStep:
     """Return what looks keys up in a table that is filled for good."""
-    return FindStep(_table(**held))
+    return FindStep(_table(keys, values, types))
 
 
 def _table(keys: Array, values: Array, types: Sequence[str]) -> Table:
