@@ -14,6 +14,7 @@ import numpy as np
 from ...ir import Array
 from ...ir.compose import functions as c
 from ...ir.types import dtypes as d
+from ...ir.types.dtypes import DType
 from .node import Node, Value
 
 MODES = (
@@ -142,15 +143,16 @@ def _leaves(node: Node, x: Value, ensemble: Ensemble) -> tuple[Value, Array, Arr
     make, depths = node.make, ensemble.depths()
     order = np.argsort(-depths, kind="stable")
     at, leads = ensemble.places(ensemble.roots[order])
-    roots = node.constant(np.arange(len(order))[None], d.i32)
-    place = make.broadcast_to(roots, shape=(node.shape(x)[0], len(order)))
-    look, live, done = _Tables(node, x, ensemble.nodes, (at, leads)), len(order), []
+    tables, live, done = _Tables(node, x, ensemble.nodes, (at, leads)), len(order), []
+    places: Places = AtRoots.of(tables, live)
     for step in range(int(depths.max(initial=0))):
         going = int((depths > step).sum())
         if going <= live * GOING:
+            place = places.value()
             done.append(c.cut(node.emit, place, 1, going, live))
-            place, live = c.cut(node.emit, place, 1, 0, going), going
-        place = look.step(place)
+            live, places = going, Places(tables, c.cut(node.emit, place, 1, 0, going))
+        places = tables.step(places)
+    place = places.value()
     if done:
         place = make.concat(place, *reversed(done), axis=1)
     if not np.array_equal(order, np.arange(len(order))):
@@ -159,11 +161,83 @@ def _leaves(node: Node, x: Value, ensemble: Ensemble) -> tuple[Value, Array, Arr
     return place, ensemble.weights[leaf], ensemble.used[leaf]
 
 
+@dataclass(frozen=True)
+class Places:
+    """Where each row is in each tree, as a tensor."""
+
+    tables: _Tables
+    place: Value
+
+    def value(self) -> Value:
+        """Return the places, [N, trees]."""
+        return self.place
+
+    def looked_up(self, values: Array, dtype: DType) -> Value:
+        """Return what a table has at each place."""
+        return self.tables.make.gather(self.tables.table(values, dtype), self.place, axis=0)
+
+    def seen(self) -> Value:
+        """Return the value of a row that is asked about at each place."""
+        feature = self.looked_up(self.tables.features, d.i32)
+        return self.tables.make.gather_elements(self.tables.x, feature, axis=1)
+
+    def led(self, holds: Value) -> Places:
+        """Return the places that these lead to."""
+        made, tables = self.looked_up(self.tables.leads, d.i32), self.tables
+        return Places(tables, tables.make.add(made, tables.make.to(holds, d.i32)))
+
+
+@dataclass(frozen=True)
+class AtRoots(Places):
+    """All rows are at the roots, which are the first places: nothing is looked up."""
+
+    count: int
+
+    @classmethod
+    def of(cls, tables: _Tables, count: int) -> AtRoots:
+        """Return the places of so many roots."""
+        roots = tables.node.constant(np.arange(count)[None], d.i32)
+        rows = tables.node.shape(tables.x)[0]
+        return cls(tables, tables.make.broadcast_to(roots, shape=(rows, count)), count)
+
+    def looked_up(self, values: Array, dtype: DType) -> Value:
+        """Return what the roots have."""
+        return self.tables.node.constant(values[: self.count][None], dtype)
+
+    def seen(self) -> Value:
+        """Return the columns that the roots ask about."""
+        columns = self.tables.node.constant(self.tables.features[: self.count], d.i32)
+        return self.tables.make.gather(self.tables.x, columns, axis=1)
+
+    def led(self, holds: Value) -> Places:
+        """Return the places below: two for each tree."""
+        return BelowRoots(self.tables, super().led(holds).place, self.count, holds)
+
+
+@dataclass(frozen=True)
+class BelowRoots(Places):
+    """Each row is at one of two places of a tree: what they have is chosen, not looked up."""
+
+    count: int
+    holds: Value
+
+    def looked_up(self, values: Array, dtype: DType) -> Value:
+        """Return what the place has that the root's condition leads to."""
+        tables, first = self.tables, self.tables.leads[: self.count]
+        held = first + (first != np.arange(self.count))  # (a root that is a leaf leads to itself)
+        yes, no = (tables.node.constant(values[p][None], dtype) for p in (held, first))
+        holds = self.holds
+        if values.ndim > 1:
+            holds = c.unsqueeze(tables.node.emit, holds, (2,))
+        return tables.make.select(holds, yes, no)
+
+
 class _Tables:
     """What is asked at each place, as tensors; a leaf's condition never holds."""
 
     def __init__(self, node: Node, x: Value, nodes: Nodes, places: tuple[Array, Array]) -> None:
-        self.node, self.x = node, x
+        self.node, self.make, self.x = node, node.make, x
+        self.made: dict[int, Value] = {}
         at, leads = places
         own = np.where(leads == np.arange(len(leads)), -1, at)  # a leaf's is the last entry
         self.modes = [[*nodes.modes, ""][i] for i in own]
@@ -176,9 +250,19 @@ class _Tables:
             self.x = node.make.concat(x, filled, axis=1)
             features = features + width * self.missing
             self.missing = np.zeros_like(self.missing)
-        self.features = node.constant(features, d.i32)
-        self.splits = node.constant(splits, node.dtype(x))
-        self.leads = node.constant(leads, d.i32)
+        self.features, self.splits, self.leads = features, splits, leads
+        used = [mode for mode in MODES if mode in self.modes] or ["BRANCH_LEQ"]
+        self.masks = {used[0]: np.ones(0, bool)}
+        self.masks |= {mode: np.array([m == mode for m in self.modes]) for mode in used[1:]}
+        self.sets = np.full((len(own), max(*map(len, self.members), 1)), np.nan)
+        for row, members in enumerate(self.members):
+            self.sets[row, : len(members)] = members
+
+    def table(self, values: Array, dtype: DType) -> Value:
+        """Return a table as a constant, once."""
+        if id(values) not in self.made:
+            self.made[id(values)] = self.node.constant(values, dtype)
+        return self.made[id(values)]
 
     def _end(self, splits: Array) -> float:
         """Return the infinity that passes where missing values do, 0 where none does.
@@ -192,41 +276,31 @@ class _Tables:
         below, above = modes <= {"BRANCH_LEQ", "BRANCH_LT"}, modes <= {"BRANCH_GTE", "BRANCH_GT"}
         return 0.0 if not finite else -np.inf if below else np.inf if above else 0.0
 
-    def step(self, place: Value) -> Value:
+    def step(self, places: Places) -> Places:
         """Return where each place leads to."""
-        make = self.node.make
-        feature = make.gather(self.features, place, axis=0)
-        value = make.gather_elements(self.x, feature, axis=1)
-        split = make.gather(self.splits, place, axis=0)
-        holds = self._holds(place, value, split)
+        make, value = self.make, places.seen()
+        holds = self._holds(places, value)
         if self.missing.any() and self.node.dtype(self.x).is_float:
-            tracks = make.gather(self.node.constant(self.missing), place, axis=0)
+            tracks = places.looked_up(self.missing, d.bool_)
             holds = make.logical_or(holds, make.logical_and(tracks, make.isnan(value)))
-        return make.add(make.gather(self.leads, place, axis=0), make.to(holds, d.i32))
+        return places.led(holds)
 
-    def _holds(self, place: Value, value: Value, split: Value) -> Value:
+    def _holds(self, places: Places, value: Value) -> Value:
         """Say whether the condition of each place holds."""
-        make = self.node.make
-        used = [m for m in MODES if m in self.modes] or ["BRANCH_LEQ"]
         found = None
-        for mode in used:
+        for mode, mask in self.masks.items():
             if mode == "BRANCH_MEMBER":
-                holds = self._is_member(place, value)
+                holds = self._is_member(places, value)
             else:
-                holds = getattr(make, COMPARISONS[mode])(value, split)
+                split = places.looked_up(self.splits, self.node.dtype(self.x))
+                holds = getattr(self.make, COMPARISONS[mode])(value, split)
             if found is None:
                 found = holds
-                continue
-            mask = np.array([m == mode for m in self.modes])
-            asked = make.gather(self.node.constant(mask), place, axis=0)
-            found = make.select(asked, holds, found)
+            else:
+                found = self.make.select(places.looked_up(mask, d.bool_), holds, found)
         return found
 
-    def _is_member(self, place: Value, value: Value) -> Value:
-        node, width = self.node, max(*map(len, self.members), 1)
-        table = np.full((len(self.members), width), np.nan)
-        for row, members in enumerate(self.members):
-            table[row, : len(members)] = members
-        members = node.make.gather(node.constant(table, node.dtype(self.x)), place, axis=0)
-        same = node.make.equal(members, c.unsqueeze(node.emit, value, (2,)))
-        return node.make.any(same, axes=(2,))
+    def _is_member(self, places: Places, value: Value) -> Value:
+        members = places.looked_up(self.sets, self.node.dtype(self.x))
+        same = self.make.equal(members, c.unsqueeze(self.node.emit, value, (2,)))
+        return self.make.any(same, axes=(2,))
