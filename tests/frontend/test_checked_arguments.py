@@ -366,3 +366,15 @@ def test_a_table_of_classes_says_which_number_is_that_of_none(labels, prediction
     count = enter(lambda a, b: tf.math.confusion_matrix(a, b, 3))
     with pytest.raises((ValueError, *Refused), match=text):
         count(tf.constant(labels), tf.constant(predictions))
+
+
+@pytest.mark.parametrize(
+    ("mask", "axis"),
+    [([True, False, True], 0), ([[True]], 0), (True, 0), ([[True, False], [True, True]], 1)],
+)
+def test_masks_of_other_shapes_than_what_they_choose_from_are_refused(mask, axis):
+    values = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    with pytest.raises(ValueError, match=r"incompatible|scalar"):
+        tf.boolean_mask(values, mask, axis=axis)
+    with pytest.raises(ValueError, match=r"incompatible|scalar"):
+        tf.function(lambda x: tf.boolean_mask(x, mask, axis=axis))(values)

@@ -564,10 +564,12 @@ def boolean_mask(m: Maker, tensor: object, mask: object, axis: object = 0) -> ob
     over = spec_of_value(mask).dims
     behind = at + len(over)
     if not over:
-        raise TypeError("mask cannot be scalar.")
-    for have, want in zip(dims[at:behind], over, strict=False):
+        raise InvalidShapesError("mask cannot be scalar.")
+    if len(over) > len(dims[at:]):
+        raise InvalidShapesError(f"Shapes {tuple(dims[at:])} and {over} are incompatible")
+    for have, want in zip(dims[at:behind], over, strict=True):
         if isinstance(have, int) and isinstance(want, int) and have != want:
-            raise TypeError(f"Shapes {tuple(dims[at:behind])} and {over} are incompatible")
+            raise InvalidShapesError(f"Shapes {tuple(dims[at:behind])} and {over} are incompatible")
     count = product(dims[at:behind])
     flat = m.reshape(tensor, shape=(*dims[:at], count, *dims[behind:]))
     if isinstance(mask, SSAValue):
