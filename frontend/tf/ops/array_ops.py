@@ -557,19 +557,17 @@ def where(
 @op("BooleanMask", "tensor", "mask", strict=False, label="boolean_mask")
 def boolean_mask(m: Maker, tensor: object, mask: object, axis: object = 0) -> object:
     """Take the slices for which a mask holds."""
-    dims, at = spec_of_value(tensor).dims, int(static(axis) or 0)
-    if is_unknown(mask):
-        rest = dims[at + spec_of_value(mask).rank :]
-        return Abstract(spec_of_value(tensor).with_shape((*dims[:at], unknown_dim(), *rest)))
-    over = spec_of_value(mask).dims
+    dims, over, at = spec_of_value(tensor).dims, spec_of_value(mask).dims, int(static(axis) or 0)
     behind = at + len(over)
-    if not over:
-        raise InvalidShapesError("mask cannot be scalar.")
-    if len(over) > len(dims[at:]):
-        raise InvalidShapesError(f"Shapes {tuple(dims[at:])} and {over} are incompatible")
-    for have, want in zip(dims[at:behind], over, strict=True):
-        if isinstance(have, int) and isinstance(want, int) and have != want:
-            raise InvalidShapesError(f"Shapes {tuple(dims[at:behind])} and {over} are incompatible")
+    if is_unknown(mask):
+        return Abstract(
+            spec_of_value(tensor).with_shape((*dims[:at], unknown_dim(), *dims[behind:]))
+        )
+    both = zip(dims[at:behind], over, strict=False)
+    differ = any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in both)
+    if differ or not over or len(over) > len(dims[at:]):
+        unlike = f"Shapes {tuple(dims[at:behind])} and {over} are incompatible"
+        raise InvalidShapesError(unlike if over else "mask cannot be scalar.")
     count = product(dims[at:behind])
     flat = m.reshape(tensor, shape=(*dims[:at], count, *dims[behind:]))
     if isinstance(mask, SSAValue):
