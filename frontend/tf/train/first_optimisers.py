@@ -16,7 +16,7 @@ absolute, maximum, power = FUNCTIONS["abs"], FUNCTIONS["maximum"], FUNCTIONS["po
 sign, sqrt = FUNCTIONS["sign"], FUNCTIONS["sqrt"]
 
 
-class Ftrl(Optimizer):
+class FtrlOptimizer(Optimizer):
     """Follow the regularised leader: weights below a threshold are zero."""
 
     slots: ClassVar[dict[str, float]] = {"accum": 0.1, "linear": 0.0}
@@ -82,7 +82,7 @@ class Ftrl(Optimizer):
         return self.together(variable, self.touched(made, value), parts)
 
 
-class ProximalGradientDescent(Optimizer):
+class ProximalGradientDescentOptimizer(Optimizer):
     """Against the gradient, then towards zero as L1 and L2 ask."""
 
     def __init__(
@@ -110,7 +110,7 @@ def shrunk(value: TfTensor, rate: TfTensor, l1: float, l2: float) -> TfTensor:
     return value / (rate * l2 + 1.0)
 
 
-class ProximalAdagrad(Optimizer):
+class ProximalAdagradOptimizer(Optimizer):
     """Adagrad, then towards zero as L1 and L2 ask."""
 
     slots: ClassVar[dict[str, float]] = {"accumulator": 0.1}
@@ -146,7 +146,7 @@ class ProximalAdagrad(Optimizer):
         return variable.assign(self.touched(made, value))
 
 
-class AdagradDA(Optimizer):
+class AdagradDAOptimizer(Optimizer):
     """Adagrad by dual averaging: weights follow from sums of gradients since the start."""
 
     slots: ClassVar[dict[str, float]] = {

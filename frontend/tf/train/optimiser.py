@@ -47,7 +47,7 @@ class Optimizer:
         self, learning_rate: object = 0.0, name: str = "", use_locking: bool = False
     ) -> None:
         self._rate, self._use_locking = learning_rate, use_locking
-        self._name = name or type(self).__name__
+        self._name = name or type(self).__name__.removesuffix("Optimizer")
         self._others: dict[tuple[str, Graph | None], Variable] = {}
         self._rate_variable: Variable | None = None
         self._kept: dict[int, dict[str, Variable]] = {}

@@ -27,7 +27,7 @@ class KerasOptions(TypedDict, total=False):
     name: str | None
 
 
-class GradientDescent(Optimizer):
+class GradientDescentOptimizer(Optimizer):
     """Against the gradient."""
 
     def __init__(
@@ -139,7 +139,7 @@ class KerasRules(Optimizer):
         return new
 
 
-class Momentum(Optimizer):
+class MomentumOptimizer(Optimizer):
     """With momentum, as in the graph API."""
 
     slots: ClassVar[dict[str, float]] = {"momentum": 0.0}
@@ -164,7 +164,7 @@ class Momentum(Optimizer):
         return variable.assign_sub(self.touched(change, zeros_like(change)))
 
 
-class Adam(Optimizer):
+class AdamOptimizer(Optimizer):
     """Adam, as in the graph API."""
 
     slots: ClassVar[dict[str, float]] = {"m": 0.0, "v": 0.0, "largest_v": 0.0}
@@ -220,7 +220,7 @@ class Adam(Optimizer):
         return variable.assign_sub(first * scale / (sqrt(second) + epsilon))
 
 
-class KerasAdam(KerasRules, Adam):
+class KerasAdam(KerasRules, AdamOptimizer):
     """Adam, as in Keras."""
 
     def __init__(
@@ -232,7 +232,7 @@ class KerasAdam(KerasRules, Adam):
         amsgrad: bool = False,
         **more: Unpack[KerasOptions],
     ) -> None:
-        Adam.__init__(self, learning_rate, beta_1, beta_2, epsilon, amsgrad=amsgrad)
+        AdamOptimizer.__init__(self, learning_rate, beta_1, beta_2, epsilon, amsgrad=amsgrad)
         self.configure(**more)
 
     def keeps(self, name: str) -> bool:
@@ -280,7 +280,7 @@ class KerasAdamax(KerasRules):
         return variable.assign_sub(first * scale / (largest + self.epsilon))
 
 
-class Adadelta(Optimizer):
+class AdadeltaOptimizer(Optimizer):
     """Adadelta, as in the graph API."""
 
     slots: ClassVar[dict[str, float]] = {"accum": 0.0, "accum_update": 0.0}
@@ -306,7 +306,7 @@ class Adadelta(Optimizer):
         return variable.assign_sub(change * rate + made * 0.0)
 
 
-class KerasAdadelta(KerasRules, Adadelta):
+class KerasAdadelta(KerasRules, AdadeltaOptimizer):
     """Adadelta, as in Keras."""
 
     def __init__(
@@ -316,11 +316,11 @@ class KerasAdadelta(KerasRules, Adadelta):
         epsilon: float = 1e-7,
         **more: Unpack[KerasOptions],
     ) -> None:
-        Adadelta.__init__(self, learning_rate, rho, epsilon)
+        AdadeltaOptimizer.__init__(self, learning_rate, rho, epsilon)
         self.configure(**more)
 
 
-class Adagrad(Optimizer):
+class AdagradOptimizer(Optimizer):
     """Adagrad, as in the graph API."""
 
     slots: ClassVar[dict[str, float]] = {"accumulator": 0.1}
@@ -350,7 +350,7 @@ class Adagrad(Optimizer):
         return variable.assign_sub(grad * rate / sqrt(total + self.epsilon))
 
 
-class KerasAdagrad(KerasRules, Adagrad):
+class KerasAdagrad(KerasRules, AdagradOptimizer):
     """Adagrad, as in Keras."""
 
     epsilon = 1e-7
@@ -362,11 +362,11 @@ class KerasAdagrad(KerasRules, Adagrad):
         epsilon: float = 1e-7,
         **more: Unpack[KerasOptions],
     ) -> None:
-        Adagrad.__init__(self, learning_rate, initial_accumulator_value, epsilon=epsilon)
+        AdagradOptimizer.__init__(self, learning_rate, initial_accumulator_value, epsilon=epsilon)
         self.configure(**more)
 
 
-class RMSProp(Optimizer):
+class RMSPropOptimizer(Optimizer):
     """RMSProp, as in the graph API."""
 
     slots: ClassVar[dict[str, float]] = {"rms": 1.0, "momentum": 0.0, "mg": 0.0}
@@ -417,7 +417,7 @@ class RMSProp(Optimizer):
         return variable.assign_sub(self.touched(change, zeros_like(change)))
 
 
-class KerasRMSprop(KerasRules, RMSProp):
+class KerasRMSprop(KerasRules, RMSPropOptimizer):
     """RMSProp, as in Keras."""
 
     slots: ClassVar[dict[str, float]] = {"rms": 0.0, "momentum": 0.0, "mg": 0.0}
@@ -432,7 +432,7 @@ class KerasRMSprop(KerasRules, RMSProp):
         centered: bool = False,
         **more: Unpack[KerasOptions],
     ) -> None:
-        RMSProp.__init__(self, learning_rate, rho, momentum, epsilon, centered=centered)
+        RMSPropOptimizer.__init__(self, learning_rate, rho, momentum, epsilon, centered=centered)
         self.configure(**more)
 
     def keeps(self, name: str) -> bool:

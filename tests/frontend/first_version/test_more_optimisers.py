@@ -191,3 +191,21 @@ def test_slots_are_of_the_variable_scope_around_and_powers_of_the_scope_of_names
             "m/in/m/a/Momentum:0", "n/beta1_power:0", "n/beta2_power:0", "m/a/Adam:0",
             "m/a/Adam_1:0",
         ]  # fmt: skip
+
+
+def test_optimisers_are_called_as_in_the_first_version():
+    for name, label in (
+        ("GradientDescent", "GradientDescent"),
+        ("Momentum", "Momentum"),
+        ("Adam", "Adam"),
+        ("Adagrad", "Adagrad"),
+        ("RMSProp", "RMSProp"),
+        ("Adadelta", "Adadelta"),
+        ("Ftrl", "Ftrl"),
+        ("ProximalGradientDescent", "ProximalGradientDescent"),
+        ("ProximalAdagrad", "ProximalAdagrad"),
+    ):
+        kind = getattr(tf.compat.v1.train, f"{name}Optimizer")
+        options = {"momentum": 0.9} if name == "Momentum" else {}
+        assert kind.__name__ == f"{name}Optimizer"
+        assert kind(learning_rate=0.1, **options).get_name() == label
