@@ -67,3 +67,41 @@ def test_tests_see_zeros_at_the_end_of_texts() -> None:
     case.assertAllEqual([[b"\x00"], [b"a"]], split)
     with pytest.raises(AssertionError):
         case.assertAllEqual([[b""], [b"a"]], split)
+
+
+TAKES_TEXT = {
+    "StringUpper": tf.strings.upper,
+    "StringLower": lambda x: tf.strings.lower(x, encoding="utf-8"),
+    "StringStrip": tf.strings.strip,
+    "StringLength": tf.strings.length,
+    "StringToNumber": tf.strings.to_number,
+    "Substr": lambda x: tf.strings.substr(x, 0, 1),
+    "StaticRegexReplace": lambda x: tf.strings.regex_replace(x, "a", "b"),
+    "StaticRegexFullMatch": lambda x: tf.strings.regex_full_match(x, "a"),
+    "StringToHashBucketFast": lambda x: tf.strings.to_hash_bucket_fast(x, 3),
+    "EncodeBase64": tf.io.encode_base64,
+    "DecodeRaw": lambda x: tf.io.decode_raw(x, tf.uint8),
+    "ReduceJoin": tf.strings.reduce_join,
+    "UnicodeDecode": lambda x: tf.strings.unicode_decode(x, "UTF-8"),
+    "UnicodeTranscode": lambda x: tf.strings.unicode_transcode(x, "UTF-8", "UTF-8"),
+    "UnsortedSegmentJoin": lambda x: tf.strings.unsorted_segment_join(x, [0], 1),
+    "ReadFile": lambda x: tf.io.read_file(x[0]),
+    "ParseTensor": lambda x: tf.io.parse_tensor(x[0], tf.int32),
+    "DecodePng": lambda x: tf.io.decode_png(x[0]),
+}
+
+
+@pytest.mark.parametrize("type_", TAKES_TEXT)
+@pytest.mark.parametrize(("dtype", "named"), [("int32", "int32"), ("float32", "float")])
+def test_numbers_are_no_texts(type_: str, dtype: str, named: str) -> None:
+    """What was said of them at once was Python's own: that 'int' has no len()."""
+    x = tf.constant([3], dtype)
+    said = f"{type_} as input #0.zero-based. was expected to be a string tensor but is a {named}"
+    for use in (TAKES_TEXT[type_], tf.function(TAKES_TEXT[type_])):
+        with pytest.raises((tf.errors.InvalidArgumentError, TypeError), match=said):
+            use(x)
+
+
+def test_the_text_that_is_none_is_numbered() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"StringJoin as input #1.zero-based"):
+        tf.strings.join([tf.constant(["a"]), tf.constant([1])])

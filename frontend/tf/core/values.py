@@ -27,6 +27,7 @@ from ...values.arrays import joined
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike, named
 from ...values.run_errors import InvalidArgumentError
+from ...values.texts import TEXT
 from .bridge import COMPUTED, OPERATORS, EagerTensor, TfTensor, dressed, eager, row_of
 from .element_types import of_row
 from .shapes import ShapeLike, TensorShape
@@ -228,6 +229,22 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
     array = array_of(found, row)
     refuse_mixture(found, array, row)
     return _constant(own(found, array), name)
+
+
+def convert_text(value: object, type_: str, place: int = 0) -> TfTensor:
+    """Return an operand that is to be text, of an operation of a type; raise where it is not."""
+    if isinstance(value, Tensor):
+        require_text(value.spec.dtype, type_, place)
+    return convert(value, "string")
+
+
+def require_text(row: DType, type_: str, place: int = 0) -> None:
+    """Raise where an operand of an operation is of another type than text."""
+    if row != TEXT:
+        raise InvalidTypesError(
+            f"cannot compute {type_} as input #{place}(zero-based) was expected to be a string "
+            f"tensor but is a {named(row)} tensor [Op:{type_}]"
+        )
 
 
 def own(given: object, array: Array) -> Array:

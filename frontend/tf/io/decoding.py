@@ -29,7 +29,7 @@ from ...values.texts import TEXT, Text, Texts, made_text
 from ..core.bridge import TfTensor, row_of
 from ..core.element_types import as_dtype
 from ..core.host_ops import SCALAR_TEXT, each, host, like_input, text
-from ..core.values import InGraph, convert, graph_of
+from ..core.values import InGraph, convert, convert_text, graph_of
 from .fields import cut_fields
 
 Data: TypeAlias = bytes  # a parameter of TensorFlow has the name of the type
@@ -68,7 +68,7 @@ def decode_raw(
         return [TensorSpec(row, None if shape is None else (*shape, last))]
 
     given = input_bytes if input_bytes is not None else bytes
-    tensors = [convert(given, "string")]
+    tensors = [convert_text(given, "DecodeRaw")]
     return host("DecodeRaw", compute, tensors, specs, reads_text=True, name=name)[0]
 
 
@@ -406,7 +406,7 @@ def _of_text(
                 return (given.with_row(row),)
         return (each(one, np.asarray(given)),)
 
-    tensors = [convert(value, "string")]
+    tensors = [convert_text(value, type_)]
     return host(type_, compute, tensors, like_input(TEXT), reads_text=True, name=name)[0]
 
 
@@ -441,7 +441,7 @@ def parse_tensor(
             )
         return (found,)
 
-    given = [convert(serialized, "string")]
+    given = [convert_text(serialized, "ParseTensor")]
     return host("ParseTensor", compute, given, [spec_with_unknowns(row, None)], name=name)[0]
 
 

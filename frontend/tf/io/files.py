@@ -15,7 +15,7 @@ from ...graph.graph import Operation
 from ...values.texts import TEXT
 from ..core.bridge import TfTensor
 from ..core.host_ops import SCALAR_TEXT, host, host_effect, text, unknown
-from ..core.values import convert
+from ..core.values import convert, convert_text
 
 
 def _contents(name: Array) -> Sequence[Array]:
@@ -34,7 +34,7 @@ def read_file(filename: object, name: str | None = None) -> TfTensor:
     return host(
         "ReadFile",
         StoredStep("contents of a file", {}),
-        [convert(filename, "string")],
+        [convert_text(filename, "ReadFile")],
         [SCALAR_TEXT],
         name=name,
     )[0]

@@ -24,7 +24,7 @@ from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import SCALAR_TEXT, host, text, unknown
-from ..core.values import convert
+from ..core.values import convert, convert_text
 from ..image.colours import convert_image_dtype
 from .plain_png import deep_png, plain_png
 
@@ -261,8 +261,10 @@ def any_image(data: bytes, channels: int, *, frames: bool = True) -> Array:
 def _decoded(
     type_: str, read: Callable[[bytes], Array], contents: object, dims: Sequence[int | None] | None,
     row: DType, name: str | None,
-) -> TfTensor:  # fmt: skip
-    given = [convert(contents, "string")]
+    ) -> TfTensor:  # fmt: skip
+    given = [
+        convert_text(contents, type_) if type_ != "DecodeJpeg" else convert(contents, "string")
+    ]
     spec = unknown(row, *dims) if dims is not None else rows_of(row)
     return host(type_, lambda data: (read(_only(data)),), given, [spec], name=name)[0]
 

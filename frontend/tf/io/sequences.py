@@ -14,7 +14,7 @@ from ...formats.example_batches import Column, of_lists
 from ...formats.messages import SequenceExample
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
-from ..core.values import InvalidShapesError, convert
+from ..core.values import InvalidShapesError, convert, convert_text
 from . import features as ft
 from .composed_features import Feature, composed_sequences
 from .parsing import (
@@ -121,7 +121,7 @@ def steps_specs(asked: ft.Request, batch: int | None) -> list[TensorSpec]:
 
 def decode_json_example(json_examples: object, name: str | None = None) -> TfTensor:
     """Return examples that are written in JSON as serialised ones."""
-    given = convert(json_examples, "string")
+    given = convert_text(json_examples, "DecodeJSONExample")
 
     def compute(texts: Array) -> Sequence[Array]:
         made = np.empty(texts.shape, object)

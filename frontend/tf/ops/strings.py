@@ -38,7 +38,17 @@ from ...values.texts import FEW, TEXT, Text, Texts, in_a_row
 from ..core.bridge import TfTensor, row_of
 from ..core.calls import PUBLIC, op, perform, rule
 from ..core.shapes import TensorShape
-from ..core.values import InGraph, InvalidShapesError, convert, elements, graph_of, same, static
+from ..core.values import (
+    InGraph,
+    InvalidShapesError,
+    convert,
+    convert_text,
+    elements,
+    graph_of,
+    require_text,
+    same,
+    static,
+)
 
 
 def _decoded_at_once(function: Callable[[str], str], array: Array) -> Array | None:
@@ -80,6 +90,16 @@ def _unknown(xs: Sequence[object], dtype: DType) -> Abstract | None:
     return Abstract(TensorSpec(dtype, broadcast(*known) if len(known) == len(shapes) else None))
 
 
+def _require_texts(x: object, type_: str) -> None:
+    """Raise where an operand is of another type than text."""
+    if x.__class__ is Text:
+        return
+    if x.__class__ is Abstract:
+        require_text(spec_of_value(x).dtype, type_)
+    elif (array := np.asarray(x)).dtype.kind != "O":
+        require_text(rows.of_numpy(array.dtype), type_)
+
+
 def _long(*xs: object) -> list[Text]:
     """Return operands that are text if there are so many that a row of bytes pays, else nothing."""
     found = [x for x in xs if isinstance(x, Text)]
@@ -106,7 +126,7 @@ def join(inputs: Sequence[object], separator: str = "", name: str | None = None)
     with InGraph(graph_of(list(inputs))):
         if not inputs:
             return convert(b"")
-        values = [convert(x, "string") for x in inputs]
+        values = [convert_text(x, "StringJoin", place) for place, x in enumerate(inputs)]
         shape = TensorShape(None)
         for each in [x.shape for x in values if x.shape.rank != 0]:
             if not shape.is_compatible_with(each):
@@ -138,6 +158,7 @@ def _cased(type_: str, of_bytes: Callable[[bytes], bytes], of_text: Callable[[st
     @op(type_, "input", strict=False, differentiable=False)
     def made(m: Maker, input: object, encoding: str = "") -> object:
         """Change the case of each text: of ASCII's letters, or of all with the encoding utf-8."""
+        _require_texts(input, type_)
         if encoding not in ("", "utf-8"):
             raise TypeError(f"only utf8 or '' (no encoding) is supported, received {encoding}")
         if not encoding:
@@ -163,6 +184,7 @@ upper = _cased("StringUpper", bytes.upper, str.upper)
 @op("StringStrip", "input", strict=False, differentiable=False)
 def strip(m: Maker, input: object) -> object:
     """Leave the white space at both ends of each text out."""
+    _require_texts(input, "StringStrip")
     if long := _long(input):
         return long[0].with_row(long[0].row.stripped())
     return _unknown([input], TEXT) or _texts(bytes.strip, input)
@@ -172,6 +194,7 @@ def strip(m: Maker, input: object) -> object:
 def length(m: Maker, input: object, unit: str = "BYTE") -> object:
     """Count the bytes of each text, or its characters."""
     _refuse_unit(unit, "StringLength")
+    _require_texts(input, "StringLength")
     open_ = _unknown([input], rows.i32)
     if open_ is not None:
         return open_
@@ -190,6 +213,7 @@ def first_length(input: object, name: str | None = None, unit: str = "BYTE") -> 
 @op("StringToNumber", "input", strict=False, differentiable=False)
 def to_number(m: Maker, input: object, out_type: DTypeLike | None = "float32") -> object:
     """Read numbers; without a type as 32-bit floats."""
+    _require_texts(input, "StringToNumber")
     row = row_of(out_type) or rows.f32
     open_ = _unknown([input], row)
     if open_ is not None:
@@ -292,7 +316,8 @@ def substr(
             raise TypeError(f"pos is of {at.dtype.name}, expected int32 or int64")
         if spec != count.spec and not at.shape.is_compatible_with(count.shape):
             raise ValueError(f"pos and len must have the same shape: {at.shape} and {count.shape}")
-        return perform("Substr", [convert(input, "string"), at, count], name=name, unit=unit)
+        given = [convert_text(input, "Substr"), at, count]
+        return perform("Substr", given, name=name, unit=unit)
 
 
 def first_substr(
@@ -439,7 +464,7 @@ def regex_replace(
     new = given.encode() if isinstance(given, str) else given
     _rewritten(new)
     with InGraph(graph_of([input])):
-        x = convert(input, "string")
+        x = convert_text(input, "StaticRegexReplace")
         options = {"rewrite": new, "most": 0 if replace_global else 1}
         return perform("RegexReplace", [x], name=name, fitting=_pattern(pattern), **options)
 
@@ -480,7 +505,7 @@ def _regex_full_match(m: Maker, input: object, fitting: re.Pattern[str]) -> obje
 def regex_full_match(input: object, pattern: object, name: str | None = None) -> TfTensor:
     """Say of each text whether all of it fits a pattern."""
     with InGraph(graph_of([input])):
-        x = convert(input, "string")
+        x = convert_text(input, "StaticRegexFullMatch")
         return perform("RegexFullMatch", [x], name=name, fitting=_pattern(pattern))
 
 

@@ -185,7 +185,13 @@ def _decoded(
     first = kinds.i32 if split is None else TEXT
     with same_graph(input):
         function = Characters(reading, split)
-        return in_rows("UnicodeDecode", texts_of(input), function, [first, kinds.i64], name)
+        return in_rows(
+            "UnicodeDecode",
+            texts_of(input, type_="UnicodeDecode"),
+            function,
+            [first, kinds.i64],
+            name,
+        )
 
 
 @dataclass(frozen=True)
@@ -363,7 +369,7 @@ def unicode_transcode(
         input_encoding, output_encoding, errors, replacement_char, replace_control_characters
     )
     with same_graph(input):
-        x = texts_of(input)
+        x = texts_of(input, type_="UnicodeTranscode")
         flat = x.flat_values if isinstance(x, RaggedTensor) else x
         made = host("UnicodeTranscode", compute, [flat], _LIKE_INPUT, reads_text=True, name=name)[0]
         return x.with_flat_values(made) if isinstance(x, RaggedTensor) else made

@@ -18,7 +18,7 @@ from ...values.run_errors import InvalidArgumentError, OpError, OutOfRangeError
 from ...values.texts import TEXT, Text, made_text
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, like_input, unknown
-from ..core.values import InvalidShapesError, convert, graph_of, static
+from ..core.values import InvalidShapesError, convert, convert_text, graph_of, static
 from ..graph.printing import shown
 from ..ragged.moving import expand_dims
 from ..ragged.planning import assembled, rows_read
@@ -37,7 +37,7 @@ def reduce_join(
 ) -> Ragged:
     """Put the texts along axes together, along all of them if none is named."""
     with same_graph(inputs, axis):
-        x = texts_of(inputs, "inputs")
+        x = texts_of(inputs, "inputs", "ReduceJoin")
         rank = x.shape.rank
         known = static(axis)
         if rank is None or isinstance(known, TfTensor):
@@ -152,7 +152,8 @@ def unsorted_segment_join(
 ) -> TfTensor:
     """Put the texts of each segment together."""
     with same_graph(inputs, segment_ids, num_segments):
-        given = [convert(inputs, "string"), convert(segment_ids), convert(num_segments)]
+        texts = convert_text(inputs, "UnsortedSegmentJoin")
+        given = [texts, convert(segment_ids), convert(num_segments)]
         sign = separator.encode()
 
         def compute(given: Array | Text, *numbers: Array | Text) -> Sequence[object]:
@@ -250,7 +251,7 @@ def _buckets(
         return (found.view(np.int64).reshape(texts.dims),)
 
     with same_graph(input):
-        x = texts_of(input)
+        x = texts_of(input, type_=type_)
         flat = x.flat_values if isinstance(x, RaggedTensor) else x
         spec = like_input(kinds.i64)
         made = host(type_, compute, [flat], spec, reads_text=True, name=name)[0]

@@ -12,10 +12,11 @@ from ....ir.op import Array
 from ....ir.types import dtypes as kinds
 from ....ir.types.dtypes import DType
 from ...data.stored import StoredStep, stored
+from ...eager.tensor import Tensor
 from ...values.texts import TEXT, Text, Texts, made_text
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
-from ..core.values import static
+from ..core.values import require_text, static
 from ..nondense.sparse_tensor import SparseTensor
 from ..ops import array_ops as a
 from ..ragged.partition import RowPartition
@@ -164,8 +165,13 @@ def in_rows(
     return [RaggedTensor.cut(part, RowPartition(splits)) for part in parts]
 
 
-def texts_of(value: object, name: str = "input") -> Ragged:
-    """Return texts as a tensor or a ragged one."""
+def texts_of(value: object, name: str = "input", type_: str = "") -> Ragged:
+    """Return texts as a tensor or a ragged one.
+
+    Where an operation of a type takes a tensor as it is, it is the operation that refuses others.
+    """
+    if type_ and isinstance(value, Tensor):
+        require_text(value.spec.dtype, type_)
     made = ragged_or_tensor(value, "string", name)
     if made.dtype.name != "string":
         raise TypeError(f"{name} must be of type string, found {made.dtype.name}")
