@@ -144,13 +144,13 @@ def _leaves(node: Node, x: Value, ensemble: Ensemble) -> tuple[Value, Array, Arr
     order = np.argsort(-depths, kind="stable")
     at, leads = ensemble.places(ensemble.roots[order])
     tables, live, done = _Tables(node, x, ensemble.nodes, (at, leads)), len(order), []
-    places: Places = AtRoots.of(tables, live)
+    places: InTrees = AtRoots.of(tables, live)
     for step in range(int(depths.max(initial=0))):
         going = int((depths > step).sum())
         if going <= live * GOING:
             place = places.value()
             done.append(c.cut(node.emit, place, 1, going, live))
-            live, places = going, Places(tables, c.cut(node.emit, place, 1, 0, going))
+            live, places = going, InTrees(tables, c.cut(node.emit, place, 1, 0, going))
         places = tables.step(places)
     place = places.value()
     if done:
@@ -162,7 +162,7 @@ def _leaves(node: Node, x: Value, ensemble: Ensemble) -> tuple[Value, Array, Arr
 
 
 @dataclass(frozen=True)
-class Places:
+class InTrees:
     """Where each row is in each tree, as a tensor."""
 
     tables: _Tables
@@ -181,14 +181,14 @@ class Places:
         feature = self.looked_up(self.tables.features, d.i32)
         return self.tables.make.gather_elements(self.tables.x, feature, axis=1)
 
-    def led(self, holds: Value) -> Places:
+    def led(self, holds: Value) -> InTrees:
         """Return the places that these lead to."""
         made, tables = self.looked_up(self.tables.leads, d.i32), self.tables
-        return Places(tables, tables.make.add(made, tables.make.to(holds, d.i32)))
+        return InTrees(tables, tables.make.add(made, tables.make.to(holds, d.i32)))
 
 
 @dataclass(frozen=True)
-class AtRoots(Places):
+class AtRoots(InTrees):
     """All rows are at the roots, which are the first places: nothing is looked up."""
 
     count: int
@@ -209,13 +209,13 @@ class AtRoots(Places):
         columns = self.tables.node.constant(self.tables.features[: self.count], d.i32)
         return self.tables.make.gather(self.tables.x, columns, axis=1)
 
-    def led(self, holds: Value) -> Places:
+    def led(self, holds: Value) -> InTrees:
         """Return the places below: two for each tree."""
         return BelowRoots(self.tables, super().led(holds).place, self.count, holds)
 
 
 @dataclass(frozen=True)
-class BelowRoots(Places):
+class BelowRoots(InTrees):
     """Each row is at one of two places of a tree: what they have is chosen, not looked up."""
 
     count: int
@@ -276,7 +276,7 @@ class _Tables:
         below, above = modes <= {"BRANCH_LEQ", "BRANCH_LT"}, modes <= {"BRANCH_GTE", "BRANCH_GT"}
         return 0.0 if not finite else -np.inf if below else np.inf if above else 0.0
 
-    def step(self, places: Places) -> Places:
+    def step(self, places: InTrees) -> InTrees:
         """Return where each place leads to."""
         make, value = self.make, places.seen()
         holds = self._holds(places, value)
@@ -285,7 +285,7 @@ class _Tables:
             holds = make.logical_or(holds, make.logical_and(tracks, make.isnan(value)))
         return places.led(holds)
 
-    def _holds(self, places: Places, value: Value) -> Value:
+    def _holds(self, places: InTrees, value: Value) -> Value:
         """Say whether the condition of each place holds."""
         found = None
         for mode, mask in self.masks.items():
@@ -300,7 +300,7 @@ class _Tables:
                 found = self.make.select(places.looked_up(mask, d.bool_), holds, found)
         return found
 
-    def _is_member(self, places: Places, value: Value) -> Value:
+    def _is_member(self, places: InTrees, value: Value) -> Value:
         members = places.looked_up(self.sets, self.node.dtype(self.x))
         same = self.make.equal(members, c.unsqueeze(self.node.emit, value, (2,)))
         return self.make.any(same, axes=(2,))
