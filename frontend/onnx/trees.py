@@ -28,6 +28,8 @@ COMPARISONS = {
 
 MOST_PLACES = 1 << 24
 """How many nodes and leaves trees may have, of those in common one for each way to them."""
+MOST_CHOSEN = 3
+"""Behind so many conditions what places have is chosen: a look-up costs as much as some choices."""
 GOING = 0.8
 """The share of trees that go on at which the others are left behind."""
 
@@ -144,7 +146,7 @@ def _leaves(node: Node, x: Value, ensemble: Ensemble) -> tuple[Value, Array, Arr
     order = np.argsort(-depths, kind="stable")
     at, leads = ensemble.places(ensemble.roots[order])
     tables, live, done = _Tables(node, x, ensemble.nodes, (at, leads)), len(order), []
-    places: InTrees = AtRoots.of(tables, live)
+    places: InTrees = NearRoots.at_roots(tables, live)
     for step in range(int(depths.max(initial=0))):
         going = int((depths > step).sum())
         if going <= live * GOING:
@@ -188,48 +190,46 @@ class InTrees:
 
 
 @dataclass(frozen=True)
-class AtRoots(InTrees):
-    """All rows are at the roots, which are the first places: nothing is looked up."""
+class NearRoots(InTrees):
+    """Rows are at one of few places of each tree: what these have is chosen, not looked up."""
 
-    count: int
+    options: Array
+    """[2 ** conditions, trees]: the places, by the conditions that held, the first one foremost."""
+    held: tuple[Value, ...]
 
     @classmethod
-    def of(cls, tables: _Tables, count: int) -> AtRoots:
-        """Return the places of so many roots."""
-        roots = tables.node.constant(np.arange(count)[None], d.i32)
+    def at_roots(cls, tables: _Tables, count: int) -> NearRoots:
+        """Return the places of so many roots, which are the first ones."""
+        roots = np.arange(count)[None]
         rows = tables.node.shape(tables.x)[0]
-        return cls(tables, tables.make.broadcast_to(roots, shape=(rows, count)), count)
+        place = tables.make.broadcast_to(tables.node.constant(roots, d.i32), shape=(rows, count))
+        return cls(tables, place, roots, ())
 
     def looked_up(self, values: Array, dtype: DType) -> Value:
-        """Return what the roots have."""
-        return self.tables.node.constant(values[: self.count][None], dtype)
+        """Return what the place has that the conditions lead to."""
+        made = [self.tables.node.constant(values[option][None], dtype) for option in self.options]
+        for holds in reversed(self.held):
+            if values.ndim > 1:
+                holds = c.unsqueeze(self.tables.node.emit, holds, (2,))  # noqa: PLW2901
+            pairs = zip(made[1::2], made[::2], strict=True)
+            made = [self.tables.make.select(holds, yes, no) for yes, no in pairs]
+        return made[0]
 
     def seen(self) -> Value:
-        """Return the columns that the roots ask about."""
-        columns = self.tables.node.constant(self.tables.features[: self.count], d.i32)
+        """Return the value of a row that is asked about at each place."""
+        if self.held:
+            return super().seen()
+        columns = self.tables.node.constant(self.tables.features[self.options[0]], d.i32)
         return self.tables.make.gather(self.tables.x, columns, axis=1)
 
     def led(self, holds: Value) -> InTrees:
-        """Return the places below: two for each tree."""
-        return BelowRoots(self.tables, super().led(holds).place, self.count, holds)
-
-
-@dataclass(frozen=True)
-class BelowRoots(InTrees):
-    """Each row is at one of two places of a tree: what they have is chosen, not looked up."""
-
-    count: int
-    holds: Value
-
-    def looked_up(self, values: Array, dtype: DType) -> Value:
-        """Return what the place has that the root's condition leads to."""
-        tables, first = self.tables, self.tables.leads[: self.count]
-        held = first + (first != np.arange(self.count))  # (a root that is a leaf leads to itself)
-        yes, no = (tables.node.constant(values[p][None], dtype) for p in (held, first))
-        holds = self.holds
-        if values.ndim > 1:
-            holds = c.unsqueeze(tables.node.emit, holds, (2,))
-        return tables.make.select(holds, yes, no)
+        """Return the places that these lead to: twice as many for each tree."""
+        below, leads = super().led(holds), self.tables.leads[self.options]
+        if len(self.held) == MOST_CHOSEN:
+            return below
+        held = leads + (leads != self.options)  # (a leaf leads to itself)
+        options = np.stack([leads, held], axis=1).reshape(-1, leads.shape[1])
+        return NearRoots(self.tables, below.place, options, (*self.held, holds))
 
 
 class _Tables:
