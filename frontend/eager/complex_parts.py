@@ -6,15 +6,22 @@ programs take each pair for one number of twice the bits, which is taken apart a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ...codegen.serial.function import F32s, F64s, serial, single
+from ...codegen.serial.function import F32s, F64s, Flags, serial, single
+from ...ir.build import GraphEmit
 from ...ir.op import Array, Op
-from ...ir.ops.elementwise import Mul
+from ...ir.ops.compare import Equal, NotEqual
+from ...ir.ops.complex import Imag, Real, ToComplex
+from ...ir.ops.elementwise import Div, Mul
+from ...ir.ops.reduce import Prod, blocks_along, kept_shape
 from ...ir.types.dims import parse
-from ...ir.types.dtypes import DType, c64
+from ...ir.types.dtypes import DType, c64, c128, f64
+from ...ir.types.shapes import normalize_axes
 from ...ir.types.tensor import TensorSpec
 
 Kernel = Callable[..., Array]
@@ -24,16 +31,20 @@ def of_formula(op: type[Op], row: DType) -> Kernel:
     """Return an element-wise operation on arrays of one complex type that broadcast."""
     if op is Mul:
         return products
+    if op is Div and row == c128:
+        return quotients
     made: list[Kernel] = []
-    count = len(op.signature().operands)
+    spec = TensorSpec(row, (parse("N"),))
+    specs = [spec] * len(op.signature().operands)
+    is_wide = row == c128 and op.infer(*specs)[0].dtype == c128
 
     def compiled() -> Kernel:
         from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
 
-        def build(emit: Callable[..., object], *values: object) -> object:
-            return emit(op, *values)
-
-        return single.of_any_length(build, [TensorSpec(row, (parse("N"),))] * count)
+        if is_wide:
+            rows = [TensorSpec(f64, spec.dims)] * (2 * len(specs))
+            return partial(in_shares, single.in_a_row(partial(_parts, op), rows, SHARE))
+        return single.of_any_length(partial(_applied, op), specs)
 
     def function(*given: Array) -> Array:
         """Compute it, of all elements in a row."""
@@ -48,6 +59,68 @@ def of_formula(op: type[Op], row: DType) -> Kernel:
         return made[0](*[z.ravel() for z in arrays]).reshape(shape)
 
     return function
+
+
+def _applied(op: type[Op], emit: GraphEmit, *values: Any) -> Any:
+    return emit(op, *values)
+
+
+def _parts(op: type[Op], emit: GraphEmit, *parts: Any) -> list[Any]:
+    given = [emit(ToComplex, *both) for both in zip(parts[::2], parts[1::2], strict=True)]
+    whole = emit(op, *given)
+    return [emit(part, whole) for part in (Real, Imag)]
+
+
+SHARE = 1 << 12
+"""So many numbers of twice 64 bits stay in a processor's cache with their parts."""
+
+
+def in_shares(kernel: Kernel, *given: Array) -> Array:
+    """Take rows apart for a kernel, and put what it makes together, while all is in the cache."""
+    count = len(given[0])
+    made = np.empty(count, np.complex128)
+    whole, places = [z.view(np.float64) for z in given], made.view(np.float64)
+    parts = [np.empty(min(count, SHARE)) for _ in range(2 * len(given))]
+    for i in range(0, count, SHARE):
+        here, size = slice(2 * i, 2 * (i + SHARE)), min(SHARE, count - i)
+        rows = [x[:size] for x in parts]
+        for z, real, imag in zip(whole, rows[::2], rows[1::2], strict=True):
+            _wide_parted(z[here], real, imag)
+        _wide_paired(*kernel(*rows), places[here])
+    return made
+
+
+def together(real: Array, imag: Array) -> Array:
+    """Return complex numbers of their parts, which broadcast."""
+    if real.shape != imag.shape:
+        real, imag = np.broadcast_arrays(real, imag)
+    is_narrow = real.dtype == np.float32
+    made = np.empty(real.shape, np.complex64 if is_narrow else np.complex128)
+    function = _narrow_paired if is_narrow else _wide_paired
+    function(*map(np.ravel, (real, imag)), made.reshape(-1).view(real.dtype))
+    return made
+
+
+def equal(x: Array, y: Array) -> Array:
+    """Say where complex numbers of one type that broadcast have equal parts."""
+    if x.shape != y.shape:
+        x, y = np.broadcast_arrays(x, y)
+    is_narrow = x.dtype == c64.numpy
+    part = np.float32 if is_narrow else np.float64
+    made = np.empty(x.shape, np.bool_)
+    function = _narrow_equal if is_narrow else _wide_equal
+    function(*[np.ravel(z).view(part) for z in (x, y)], made.reshape(-1))
+    return made
+
+
+def not_equal(x: Array, y: Array) -> Array:
+    """Say where complex numbers of one type that broadcast differ."""
+    made = equal(x, y)
+    return np.logical_not(made, out=made)
+
+
+COMPARED: dict[type[Op], Kernel] = {Equal: equal, NotEqual: not_equal}
+"""By operation: what compares many complex numbers."""
 
 
 def products(x: Array, y: Array) -> Array:
@@ -65,6 +138,33 @@ def products(x: Array, y: Array) -> Array:
     made, function = np.empty(x.shape, x.dtype), _narrow if is_narrow else _wide
     function(*[np.ravel(z).view(part) for z in (x, y)], made.reshape(-1).view(part))
     return made
+
+
+def quotients(x: Array, y: Array) -> Array:
+    """Return quotients of wide complex numbers that broadcast; each step is rounded."""
+    if x.shape != y.shape:
+        x, y = np.broadcast_arrays(x, y)
+    made = np.empty(x.shape, np.complex128)
+    _wide_divided(
+        *[np.ravel(z).view(np.float64) for z in (x, y)], made.reshape(-1).view(np.float64)
+    )
+    return made
+
+
+def products_along(x: Array, *, axes: Sequence[int], keepdims: bool) -> Array:
+    """Return products of the numbers along some axes, in the order of the operation."""
+    found = normalize_axes(axes, x.ndim)
+    shape = kept_shape(x.shape, found, keepdims=keepdims)
+    if not x.size or not found:
+        return Prod.evaluate(x, axes=tuple(axes), keepdims=keepdims)[0]
+    blocks = blocks_along(x, found)
+    outer, count, inner = blocks.shape
+    is_narrow = x.dtype == c64.numpy
+    part, function = (np.float32, _narrow_along) if is_narrow else (np.float64, _wide_along)
+    made = np.empty((outer, inner), x.dtype)
+    rooms = [np.empty((count + 1) // 2 * inner * 2, part) for _ in range(2)]
+    function(blocks.reshape(-1).view(part), *rooms, made.reshape(-1).view(part), count, inner)
+    return made.reshape(shape)
 
 
 def opposite(z: Array) -> Array:
@@ -116,3 +216,115 @@ def _wide_scaled(x: F64s, y: F64s, made: F64s) -> int:
         made[2 * i] = a * c - b * d
         made[2 * i + 1] = a * d + b * c
     return count
+
+
+@serial
+def _narrow_paired(real: F32s, imag: F32s, made: F32s) -> int:
+    for i in range(len(real)):
+        made[2 * i] = real[i]
+        made[2 * i + 1] = imag[i]
+    return len(real)
+
+
+@serial
+def _wide_paired(real: F64s, imag: F64s, made: F64s) -> int:
+    for i in range(len(real)):
+        made[2 * i] = real[i]
+        made[2 * i + 1] = imag[i]
+    return len(real)
+
+
+@serial
+def _narrow_equal(x: F32s, y: F32s, made: Flags) -> int:
+    for i in range(len(made)):
+        made[i] = (x[2 * i] == y[2 * i]) & (x[2 * i + 1] == y[2 * i + 1])
+    return len(made)
+
+
+@serial
+def _wide_equal(x: F64s, y: F64s, made: Flags) -> int:
+    for i in range(len(made)):
+        made[i] = (x[2 * i] == y[2 * i]) & (x[2 * i + 1] == y[2 * i + 1])
+    return len(made)
+
+
+@serial
+def _wide_divided(x: F64s, y: F64s, made: F64s) -> int:
+    """Divide by numbers scaled by the larger one of their parts."""
+    count = len(made) // 2
+    for i in range(count):
+        a, b, c, d = x[2 * i], x[2 * i + 1], y[2 * i], y[2 * i + 1]
+        size = max(abs(c), abs(d))
+        c, d = c / size, -(d / size)
+        whole = c * c + d * d
+        made[2 * i] = (a * c - b * d) / whole / size
+        made[2 * i + 1] = (a * d + b * c) / whole / size
+    return count
+
+
+@serial
+def _wide_parted(x: F64s, real: F64s, imag: F64s) -> int:
+    for i in range(len(real)):
+        real[i] = x[2 * i]
+        imag[i] = x[2 * i + 1]
+    return len(real)
+
+
+@serial
+def _narrow_along(x: F32s, room: F32s, other: F32s, made: F32s, count: int, inner: int) -> int:
+    """Multiply each half of a block by the other one, and what that makes again."""
+    size = 2 * count * inner
+    blocks = len(x) // size
+    for block in range(blocks):
+        left = _narrow_halved(x, block * size, room, count, inner)
+        while left > 1:
+            left = _narrow_halved(room, 0, other, left, inner)
+            left = _narrow_halved(other, 0, room, left, inner)
+        for i in range(2 * inner):
+            made[2 * block * inner + i] = room[i]
+    return blocks
+
+
+def _narrow_halved(x: F32s, first: int, made: F32s, count: int, inner: int) -> int:
+    """Multiply both halves of what begins somewhere; return how many rows are left."""
+    half = (count // 2) * inner
+    kept = count * inner - half
+    behind = first + 2 * kept
+    for i in range(half):
+        a, b = x[first + 2 * i], x[first + 2 * i + 1]
+        c, d = x[behind + 2 * i], x[behind + 2 * i + 1]
+        made[2 * i] = single(a * c) - single(b * d)
+        made[2 * i + 1] = single(a * d) + single(b * c)
+    for i in range(2 * half, 2 * kept):
+        made[i] = x[first + i]
+    return count - count // 2
+
+
+@serial
+def _wide_along(x: F64s, room: F64s, other: F64s, made: F64s, count: int, inner: int) -> int:
+    """Multiply each half of a block by the other one, and what that makes again."""
+    size = 2 * count * inner
+    blocks = len(x) // size
+    for block in range(blocks):
+        left = _wide_halved(x, block * size, room, count, inner)
+        while left > 1:
+            left = _wide_halved(room, 0, other, left, inner)
+            left = _wide_halved(other, 0, room, left, inner)
+        for i in range(2 * inner):
+            made[2 * block * inner + i] = room[i]
+    return blocks
+
+
+def _wide_halved(x: F64s, first: int, made: F64s, count: int, inner: int) -> int:
+    """Multiply both halves of what begins somewhere; return how many rows are left."""
+    half = (count // 2) * inner
+    kept = count * inner - half
+    behind = first + 2 * kept
+    for i in range(half):
+        a, b = x[first + 2 * i], x[first + 2 * i + 1]
+        c, d = x[behind + 2 * i], x[behind + 2 * i + 1]
+        made[2 * i] = a * c - b * d
+        made[2 * i + 1] = a * d + b * c
+    for i in range(2 * half, 2 * kept):
+        made[i] = x[first + i]
+    return count - count // 2

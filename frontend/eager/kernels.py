@@ -17,15 +17,16 @@ import numpy as np
 from ...errors import GraphError
 from ...ir.families import Elementwise
 from ...ir.op import REGISTRY, Array, Op
+from ...ir.ops.complex import ToComplex
 from ...ir.ops.elementwise import Neg
-from ...ir.ops.reduce import Fold, is_along_rows
+from ...ir.ops.reduce import Fold, Prod, is_along_rows
 from ...ir.types import dtypes as rows
 from ...ir.types.numerics import in_wide
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.buffer import keep_pages
 from ...runtime.tracing import EARS, span
 from ..values.origin import short, user_line
-from .complex_parts import of_formula, opposite
+from .complex_parts import COMPARED, of_formula, opposite, products_along, together
 from .in_loops import IN_LOOPS
 from .settled import settled
 
@@ -126,21 +127,25 @@ def on_complex_arrays(op: type[Elementwise], row: rows.DType) -> Kernel:
     if function is None:
         return of_formula(op, row)
     by_numpy = quiet(function)
+    if op in COMPARED:
+        return of_many(by_numpy, COMPARED[op])
     make = partial(of_formula, op, row)
     return by_numpy if op.RESULT else by_need(by_numpy, make, many=SOME)
 
 
-def of_halves(op: type[Elementwise], row: rows.DType, function: Kernel) -> Kernel:
-    """Return what computes an operation on floats of 16 bits, which numpy does one by one."""
-    compiled = near(op, row, {})
+def of_many(few: Kernel, many: Kernel) -> Kernel:
+    """Return a function of arrays that is computed in another way where there are many elements."""
 
     def kernel(*arrays: Array) -> Array:
-        """Carry it out; the bits are the same."""
-        most = max([x.size for x in arrays])
-        result: Array = (function if most < SOME else compiled)(*arrays)
+        result: Array = (few if max([x.size for x in arrays]) < SOME else many)(*arrays)
         return result
 
     return kernel
+
+
+def of_halves(op: type[Elementwise], row: rows.DType, function: Kernel) -> Kernel:
+    """Return what computes an operation on floats of 16 bits, which numpy does one by one."""
+    return of_many(function, near(op, row, {}))
 
 
 def is_compiled(op: type[Elementwise]) -> bool:
@@ -248,7 +253,7 @@ class Runner:
     def function(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
         """Return what gives the result on arrays like these as compiled code does, if it must."""
         if not issubclass(self.op, Elementwise):
-            return None
+            return self.on_parts(arrays, attributes)
         if arrays[-1].dtype.kind == "c" and self.op.COMPLEX is not None:
             whole = rows.of_numpy(arrays[-1].dtype)
             return self.kernels.get(whole.numpy) or on_complex_arrays(self.op, whole)
@@ -262,6 +267,14 @@ class Runner:
         if key not in self.near:
             self.near[key] = near(self.op, row, given)
         return self.near[key]
+
+    def on_parts(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
+        """Return what computes complex numbers by loops, where that is not their formula's."""
+        if self.op is ToComplex:
+            return together if max([x.size for x in arrays]) >= SOME else None
+        if self.op is Prod and arrays[0].dtype.kind == "c":
+            return quiet(partial(products_along, **{**self.defaults, **attributes}))
+        return None
 
     def is_for_many(self, arrays: Sequence[Array]) -> bool:
         """Say whether compiled code may be faster than a function of numpy's."""

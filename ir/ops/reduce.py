@@ -17,7 +17,7 @@ from ..samples import Sample
 from ..scalar_math import Term
 from ..types.dims import Dim, product
 from ..types.dtypes import DType, bool_, c64, i64, of_numpy
-from ..types.numerics import round_to, widened
+from ..types.numerics import complex_multiply, round_to, widened
 from ..types.shapes import normalize_axes, normalize_axis
 from ..types.tensor import TensorSpec
 
@@ -111,6 +111,36 @@ class Reduction(Op):
         return (round_to(made, dtype) if dtype.is_float else made,)
 
 
+def blocks_along(x: Array, axes: Sequence[int]) -> Array:
+    """Return an array with one axis in place of those that are reduced, and one at each side.
+
+    It is a copy where others lie between them.
+    """
+    first, last = min(axes), max(axes)
+    if last - first + 1 != len(axes):
+        others = [axis for axis in range(x.ndim) if axis not in axes]
+        x = x.transpose(*others, *axes)
+        first, last = len(others), x.ndim - 1
+    sizes = [prod(part) for part in (x.shape[:first], x.shape[first : last + 1])]
+    return np.ascontiguousarray(x).reshape(*sizes, prod(x.shape[last + 1 :]))
+
+
+def complex_product(blocks: Array) -> Array:
+    """Return products along the middle one of three axes: those of both halves are multiplied.
+
+    A number in the middle that is left waits for the next time.
+    """
+    count = blocks.shape[1]
+    if not count:
+        return np.ones((blocks.shape[0], blocks.shape[2]), blocks.dtype)
+    while count > 1:
+        half, kept = count // 2, count - count // 2
+        made = complex_multiply(blocks[:, :half], blocks[:, kept:])
+        blocks = np.concatenate([made, blocks[:, half:kept]], 1)
+        count = kept
+    return blocks[:, 0]
+
+
 class Fold(Reduction):
     """A reduction that puts the elements together one by one with a combiner."""
 
@@ -190,8 +220,11 @@ class Prod(Fold):
 
     @classmethod
     def combine(cls, x: Array, axes: tuple[int, ...], *, keepdims: bool) -> Array:
-        """Multiply."""
-        return reduced(np.multiply, x, axes, keepdims=keepdims, dtype=x.dtype)
+        """Multiply; complex numbers half by half, in the order of compiled code."""
+        if x.dtype.kind != "c":
+            return reduced(np.multiply, x, axes, keepdims=keepdims, dtype=x.dtype)
+        made = complex_product(blocks_along(x, axes))
+        return made.reshape(kept_shape(x.shape, axes, keepdims=keepdims))
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:

@@ -7,7 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from gravure.frontend.eager.complex_parts import Kernel, of_formula
+import gravure.tf as tf
+from gravure.frontend.eager import complex_parts
+from gravure.frontend.eager.complex_parts import Kernel, of_formula, products_along
 from gravure.ir import REGISTRY
 from gravure.ir.types.dtypes import of_numpy
 from gravure.ir.types.numerics import complex_absolute, complex_divide, complex_multiply
@@ -108,3 +110,70 @@ def test_sizes_have_one_kind_of_bits(dtype: type) -> None:
         assert found.dtype == steps.dtype
         assert np.array_equal(found, steps, equal_nan=True)
         np.testing.assert_allclose(found, np.abs(each), rtol=4 * np.finfo(dtype).eps)
+
+
+SPOTS = [((40, 30), (1,)), ((40, 30), (0,)), ((7, 4, 9, 3), (1, 3)), ((7, 4, 9, 3), (-3, -2)),
+         ((2, 1), (1,)), ((0, 4), (0,)), ((4, 0), (0,)), ((4, 0), (1,)), ((5,), (0,))]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(("shape", "axes"), SPOTS)
+def test_products_along_axes_have_the_bits_of_the_operation(
+    shape: tuple[int, ...], axes: tuple[int, ...], dtype: type
+) -> None:
+    z = drawn(dtype, int(np.prod(shape)), 1.0).reshape(shape)
+    for keepdims in (True, False):
+        (wanted,) = REGISTRY["gv.prod"].evaluate(z, axes=axes, keepdims=keepdims)
+        found = products_along(z, axes=axes, keepdims=keepdims)
+        assert found.shape == wanted.shape
+        assert found.tobytes() == wanted.tobytes()
+        staged = tf.function(lambda x: tf.reduce_prod(x, axes, keepdims))  # noqa: B023
+        assert found.tobytes() == staged(z).numpy().tobytes() == staged(z).numpy().tobytes()
+        at_once = tf.reduce_prod(tf.constant(z), axes, keepdims)
+        assert found.tobytes() == at_once.numpy().tobytes()
+        by_numpy = np.multiply.reduce(z, axis=axes, keepdims=keepdims)
+        np.testing.assert_allclose(found, by_numpy, rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("count", [3, 100, 4096, 4097, 9000])
+def test_many_are_put_together_and_compared_like_few(count: int, dtype: type) -> None:
+    z, w = drawn(dtype, count), drawn(dtype, count + 1)[1:]
+    z[::7] = w[::7]
+    z[1], w[1] = complex(np.nan, 1), complex(np.nan, 1)
+    z[2], w[2] = complex(-0.0, 1), complex(0.0, 1)
+    ends = {"equal": np.equal, "not_equal": np.not_equal}
+    for name, by_numpy in ends.items():
+        compared = getattr(tf, name)
+        for other in (w, w[:1]):
+            assert compared(tf.constant(z), tf.constant(other)).numpy().tolist() == (
+                by_numpy(z, other).tolist()
+            )
+    real, imag = tf.constant(z.real), tf.constant(w.imag)
+    made = tf.complex(real, imag).numpy()
+    assert made.dtype == dtype
+    assert made.real.tobytes() == z.real.tobytes()
+    assert made.imag.tobytes() == w.imag.tobytes()
+    assert (tf.complex(real[:, None], imag[:2]).numpy().imag == w.imag[:2]).all()
+
+
+@pytest.mark.parametrize("count", [5, 4096, 4097, 9000])
+def test_wide_functions_are_the_same_however_many_there_are(count: int) -> None:
+    z, w = drawn(np.complex128, count), drawn(np.complex128, count + 1)[1:]
+    quotients, roots = formula("div", np.complex128), formula("sqrt", np.complex128)
+    assert quotients(z, w).tobytes() == complex_divide(z, w).tobytes()
+    assert quotients(z, w[:1]).tobytes() == complex_divide(z, w[:1]).tobytes()
+    with np.errstate(all="ignore"):
+        assert np.isnan(quotients(z[:2], w[:2] * 0)).all()
+    one_by_one = np.concatenate([roots(z[i : i + 1]) for i in (0, count // 2, count - 1)])
+    assert roots(z)[[0, count // 2, count - 1]].tobytes() == one_by_one.tobytes()
+
+
+def test_a_compiled_product_is_what_is_written() -> None:
+    loops = complex_parts._narrow_along, complex_parts._wide_along
+    for dtype, part, function in zip(TYPES, (np.float32, np.float64), loops, strict=True):
+        z = drawn(dtype, 2 * 7 * 3, 1.0).view(part)
+        made = [np.empty(2 * 2 * 3, part) for _ in range(2)]
+        for each, run in zip(made, (function, function.function), strict=True):
+            run(z, np.empty(24, part), np.empty(24, part), each, 7, 3)
+        assert made[0].tobytes() == made[1].tobytes()
