@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import GraphError
-from ...ir.families import Elementwise
+from ...ir.families import Binary, Elementwise
 from ...ir.op import REGISTRY, Array, Op
 from ...ir.ops.complex import ToComplex
 from ...ir.ops.elementwise import Neg
@@ -28,6 +28,7 @@ from ...runtime.tracing import EARS, span
 from ..values.origin import short, user_line
 from .complex_parts import COMPARED, of_formula, opposite, products_along, together
 from .in_loops import IN_LOOPS
+from .long_rows import in_long_rows
 from .settled import settled
 
 Kernel = Callable[..., Any]
@@ -103,6 +104,8 @@ def kernels_of(op: type[Op]) -> dict[np.dtype[np.generic], Kernel]:
     function = getattr(op, "FUNCTION", None)
     if not issubclass(op, Elementwise) or function is None:
         return {}
+    if issubclass(op, Binary):
+        function = in_long_rows(function)
     kernels = {
         row.numpy: _kernel(SIGNED.get(op.name, function), row, result=op.RESULT)
         if row.kind in "fc"

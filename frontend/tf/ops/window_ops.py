@@ -553,10 +553,10 @@ def local_response_normalization(
 ) -> object:
     """Divide by the squares of neighbouring channels."""
     spec = spec_of_value(input)
-    radius, last = depth_radius, spec.rank - 1
+    channels, last, total = spec.dims[-1], spec.rank - 1, None  # (beyond channels are zeros only)
+    radius = min(depth_radius, max(channels - 1, 0)) if isinstance(channels, int) else depth_radius
     pads = tuple((radius, radius) if i == last else (0, 0) for i in range(spec.rank))
     squares = m.pad(m.mul(input, input), pads=pads)
-    channels, total = spec.dims[last], None
     for i in range(2 * radius + 1):
         part = c.cut(m.emit, squares, last, i, i + channels)
         total = part if total is None else m.add(total, part)

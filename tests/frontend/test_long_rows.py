@@ -1,0 +1,91 @@
+"""Few numbers that come again and again are put into long rows: the results are the same."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+from gravure.frontend.eager.long_rows import in_long_rows, repeated
+
+SHAPES = [
+    ((30, 75, 8), (8,)),
+    ((30, 75, 8), (1, 1, 8)),
+    ((4099, 5), (5,)),
+    ((3000, 4, 2), (4, 1)),
+    ((3000, 4, 2), (4, 2)),
+    ((3000, 1, 8), (1, 1, 8)),
+]
+PERMUTATIONS = [(0, 1, 2), (0, 2, 1), (2, 0, 1), (2, 1, 0)]
+FUNCTIONS: list[Callable[..., tf.Tensor]] = [
+    operator.add, operator.sub, operator.truediv, tf.maximum, operator.lt,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32, np.complex64])
+def test_results_are_those_of_short_rows(
+    shapes: tuple[tuple[int, ...], tuple[int, ...]], dtype: type
+) -> None:
+    random = np.random.default_rng(0)
+    large, small = (random.integers(1, 90, shape).astype(dtype) / dtype(4) for shape in shapes)
+    large, small = (z.astype(dtype) for z in (large, small))
+    for function in (np.add, np.subtract, np.equal):
+        made = repeated(function, large, small)
+        assert made is not None
+        wanted = function(large, small)
+        assert made.shape == wanted.shape
+        assert made.strides == wanted.strides
+        assert made.tobytes() == wanted.tobytes()
+        turned = in_long_rows(function)(small, large)
+        assert turned.tobytes() == function(small, large).tobytes()
+
+
+@pytest.mark.parametrize("order", PERMUTATIONS)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_axes_may_lie_in_another_order(
+    function: Callable[..., tf.Tensor], order: tuple[int, ...]
+) -> None:
+    random = np.random.default_rng(1)
+    x = tf.transpose(tf.constant(random.random((30, 75, 8), np.float32)), order)
+    numbers = tf.constant(random.random(8, np.float32))
+    along = tf.reshape(numbers, [8 if axis == 2 else 1 for axis in order])
+    for _ in range(3):
+        made = function(x, along).numpy()
+    whole = function(tf.constant(x.numpy()), tf.broadcast_to(along, x.shape)).numpy()
+    assert made.dtype == whole.dtype
+    assert made.tobytes() == whole.tobytes()
+
+
+def test_what_does_not_come_again_is_left_alone() -> None:
+    calls: list[tuple[tuple[int, ...], ...]] = []
+
+    def noted(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        calls.append((x.shape, y.shape))
+        return np.add(x, y)
+
+    large = np.ones((200, 100, 8))
+    for small in (np.ones((100, 8)), np.ones((200, 1, 1)), np.ones(1), np.ones((3, 1, 1, 8))):
+        in_long_rows(noted)(large, small)
+        assert calls[-1] == (large.shape, small.shape)
+    in_long_rows(noted)(large[:, ::2], np.ones(8))
+    assert calls[-1] == ((200, 50, 8), (8,))
+    in_long_rows(noted)(large, np.ones(8))
+    assert calls[-1] == ((80, 2000), (2000,))
+    with pytest.raises(ValueError, match="broadcast"):
+        in_long_rows(noted)(large, np.ones(7))
+    with pytest.raises(ValueError, match="broadcast"):
+        in_long_rows(noted)(large, np.ones((1, 0, 8)))
+
+
+def test_channels_beyond_all_are_not_looked_for() -> None:
+    x = tf.constant(np.random.default_rng(0).random((2, 4, 4, 3), np.float32))
+    found = [tf.nn.lrn(x, radius).numpy() for radius in (2, 5, 50)]
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        made = tf.nn.lrn(x, 10**6)  # which would take as many steps
+    assert tape.gradient(made, x).shape == x.shape
