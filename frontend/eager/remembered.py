@@ -5,6 +5,8 @@ same element types and shapes with the same other arguments, it is run on `Watch
 have no elements: each operation that it carries out is noted. From then on the notes are carried
 out on the arrays at once. A function that looks at the elements is never noted.
 
+A variable among the arguments is read first: its value is what a function looks at.
+
 It is for functions of their arguments alone. What depends on a state besides, as draws do, calls
 `depends_on_state` before it touches that: then the function is not noted.
 """
@@ -145,6 +147,8 @@ STANDS: dict[type, type] = {Tensor: Watched}
 """By the class of a tensor: that of the watched one that stands for it."""
 BEHIND: dict[type, type] = {Watched: Tensor}
 """The other way round."""
+READERS: dict[type, Callable[[Any], Tensor | None]] = {}
+"""By the class of an argument that has a value: what reads it; None: it has to be seen itself."""
 NAMED: set[type] = {DataType}
 """The classes of other arguments that are told apart by their names."""
 PLAIN = {bool, int, str, type(None), type(Ellipsis), DType, np.dtype, type}
@@ -167,6 +171,8 @@ class Notes:
     def __init__(self) -> None:
         self.arrays: list[Array] = []
         self.given: list[object] = []
+        self.read: list[object] = []
+        """Those of the given ones that stand for what was read."""
         self.steps: list[NotedStep] = []
         self.calls: list[NotedCall] = []
         self.only_calls = True
@@ -181,6 +187,9 @@ class Notes:
         if kind in STANDS:
             self.given.append(STANDS[kind](HiddenElements(self, value._array)))
             return self.given[-1]
+        if kind in READERS:
+            self.read.append(self.watch(READERS[kind](value)))
+            return self.read[-1]
         if kind is slice:
             return slice(*map(self.watch, (value.start, value.stop, value.step)))
         return kind(map(self.watch, value)) if kind in (list, tuple) else value
@@ -273,6 +282,7 @@ class Notes:
         kind = made.__class__
         for i, x in enumerate(self.given):
             if x is made:
+                self.failed |= any(x is each for each in self.read)  # what is returned is itself
                 return lambda _, given: given[i]
         if kind in BEHIND:
             form = FormOfTensor(BEHIND[kind], made._array.place)
@@ -577,12 +587,17 @@ def _read(values: Iterable[Any], key: list[object], given: list[object]) -> bool
             key.append(len(x))
             if len(x) > LONGEST or not _read(x, key, given):
                 return False
-        elif kind is slice:
-            if not _read((x.start, x.stop, x.step), key, given):
-                return False
-        else:
+        elif (parts := _behind(x, kind)) is None or not _read(parts, key, given):
             return False
     return True
+
+
+def _behind(x: Any, kind: type) -> tuple[object, ...] | None:
+    """Return what tells a slice apart from others, or a variable; None of anything else."""
+    if kind is slice:
+        return x.start, x.stop, x.step
+    value = READERS[kind](x) if kind in READERS else None
+    return None if value is None else (value,)
 
 
 def remember_all(names: dict[str, Any]) -> None:

@@ -282,6 +282,10 @@ class Variable(Operators):
             return self.spread.read(self)
         return self.read_own()
 
+    def read_alone(self) -> Tensor | None:
+        """Return the value where the variable has one and is in no graph, else None."""
+        return self.read_value() if self.graph is None and self.spread is None else None
+
     def read_own(self) -> Tensor:
         """Read this value, whatever other replicas have."""
         accessed(self)

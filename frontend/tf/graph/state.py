@@ -12,6 +12,7 @@ import numpy as np
 
 from ....ir.types.tensor import TensorSpec as Traced
 from ...eager.backward import key_of
+from ...eager.remembered import READERS
 from ...eager.tensor import Tensor
 from ...function.traces import ConcreteFunction
 from ...function.variable import Variable as CoreVariable
@@ -43,7 +44,7 @@ from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
 from ..ops.array_ops import ensure_shape
-from ..ops.assigned_slices import assign_slice, noted
+from ..ops.assigned_slices import SlicedVariable, assign_slice, noted
 from ..ops.gathering import (
     gather,
     gather_nd,
@@ -641,25 +642,7 @@ class Variable(Common, MessagedVariable, metaclass=Created):
         return True if other is None else COMPARISONS["not_equal"](self, other)
 
 
-class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
-    """What indexing a variable gives: a tensor that can be assigned to."""
-
-    __slots__ = ("_of", "_where")
-
-    def __init__(self, array: object, variable: Variable, key: object) -> None:
-        super().__init__(array)
-        self._of, self._where = variable, key
-
-    def assign(self, value: object, name: str | None = None) -> Variable:
-        """Change this part of the variable."""
-        array: Any = np.array(self._of.numpy())
-        given = convert(value, self.dtype).numpy()
-        try:
-            array[self._where] = given
-        except ValueError as error:
-            raise InvalidShapesError(str(error)) from None
-        self._of.assign(array)
-        return self._of
+READERS[Variable] = Variable.read_alone
 
 
 def tell_replica(value: object) -> None:

@@ -1,23 +1,48 @@
-"""Assignments to parts of variables of graphs."""
+"""Assignments to parts of variables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import ref
 
 import numpy as np
 
+from ...eager.remembered import READERS
 from ...function.variable import Variable
 from ...graph.graph import GraphTensor
 from ...values.given import Index
-from ..core.bridge import CHANGED, TfTensor
-from ..core.values import InGraph
+from ..core.bridge import CHANGED, EagerTensor, TfTensor, eager, wrap
+from ..core.values import InGraph, InvalidShapesError, convert
 from .array_ops import broadcast_to, reshape, shape
 from .creation import constant
 from .gathering import tensor_scatter_nd_update
 
 Changed = TypeVar("Changed")
+
+
+class SlicedVariable(EagerTensor):
+    """What indexing a variable gives: a tensor that can be assigned to."""
+
+    __slots__ = ("_of", "_where")
+
+    def __init__(self, array: object, variable: Variable, key: Any) -> None:
+        super().__init__(array)
+        self._of, self._where = variable, key
+
+    def assign(self, value: object, name: str | None = None) -> Variable:
+        """Change this part of the variable."""
+        array = np.asarray(self._of.read_value().numpy())  # which nobody else has
+        given = convert(value, self.dtype).numpy()
+        try:
+            array[self._where] = given
+        except ValueError as error:
+            raise InvalidShapesError(str(error)) from None
+        self._of.assign(eager(array))
+        return self._of
+
+
+READERS[SlicedVariable] = lambda part: wrap(part._array)
 
 
 def assign_slice(variable: Variable, key: Index, value: object, name: str | None = None) -> object:
