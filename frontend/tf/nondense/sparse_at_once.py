@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
@@ -54,17 +55,29 @@ def summed(values: Array, at: Array, count: int) -> Array:
     return made._array
 
 
-ADDED = "fiu"
-"""The kinds of elements that are added up in a row of sums."""
+REDUCED = "fiu"
+"""The kinds of elements that are reduced in a row of results."""
 
 
-def sums(sparse: Sequence[Array], axis: object, *, keeps: bool) -> Array | None:
-    """Return elements added up along axes; None: that is refused, or done by the way of graphs."""
+@dataclass(frozen=True)
+class Left:
+    """What lies along the axes that a reduction of a sparse tensor leaves."""
+
+    number: Array
+    """Where each element goes among all results."""
+    ends: list[int]
+    """The sizes of the axes that are left."""
+    shape: list[int]
+    """The shape of the results, with axes of one element if those are kept."""
+
+
+def left_of(sparse: Sequence[Array], axis: object, *, keeps: bool) -> Left | None:
+    """Return what a reduction leaves; None: that is refused, or done by the way of graphs."""
     indices, values, dims = sparse
     sizes: list[int] = dims.tolist()
     rank = len(sizes)
     axes = [axis] if isinstance(axis, int) else axis
-    if not isinstance(axes, list | tuple) or not axes or values.dtype.kind not in ADDED:
+    if not isinstance(axes, list | tuple) or not axes or values.dtype.kind not in REDUCED:
         return None
     if not all(isinstance(x, int) and -rank <= x < rank for x in axes):
         return None
@@ -75,8 +88,28 @@ def sums(sparse: Sequence[Array], axis: object, *, keeps: bool) -> Array | None:
     number = numbers_inside(indices[:, left], ends)
     if number is None:
         return None
-    shape = [n if k in left else 1 for k, n in enumerate(sizes)] if keeps else ends
-    return summed(values, number, math.prod(ends)).reshape(shape)
+    return Left(
+        number, ends, [n if k in left else 1 for k, n in enumerate(sizes)] if keeps else ends
+    )
+
+
+def sums(values: Array, left: Left) -> Array:
+    """Return elements added up along axes."""
+    return summed(values, left.number, math.prod(left.ends)).reshape(left.shape)
+
+
+def largest(values: Array, left: Left) -> Array:
+    """Return the largest elements along axes, zero where there are none."""
+    count, row = math.prod(left.ends), of_numpy(values.dtype)
+    made = np.zeros(count, values.dtype)
+    if len(values):
+        low = np.full(count, -np.inf if row.is_float else row.minimum, values.dtype)
+        at = Tensor(left.number[:, None])
+        found: Tensor = M.scatter_nd(Tensor(low), at, Tensor(values), reduction="max")
+        there = np.zeros(count, bool)
+        there[left.number] = True
+        np.copyto(made, found._array, where=there)
+    return made.reshape(left.shape)
 
 
 def dense(

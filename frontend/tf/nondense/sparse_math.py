@@ -157,7 +157,9 @@ def _max(kept: Reduced) -> TfTensor:
     return where(FUNCTIONS["greater"](count, 0), made, zeros_like(made))
 
 
-def _reduction(compute: Callable[[Reduced], TfTensor]) -> Callable[..., object]:
+def _reduction(
+    compute: Callable[[Reduced], TfTensor], here: Callable[[Array, at_once.Left], Array]
+) -> Callable[..., object]:
     def function(
         sp_input: object,
         axis: object = None,
@@ -167,10 +169,11 @@ def _reduction(compute: Callable[[Reduced], TfTensor]) -> Callable[..., object]:
     ) -> object:
         """Reduce along axes, all of them if none is given."""
         sp = sparse_of(sp_input)
-        if compute is _sum and not output_is_sparse and are_here(sp.components()):
-            found = at_once.sums([x._array for x in sp.components()], axis, keeps=bool(keepdims))
-            if found is not None:
-                return EagerTensor(found)
+        if not output_is_sparse and are_here(sp.components()):
+            given = [x._array for x in sp.components()]
+            left = at_once.left_of(given, axis, keeps=bool(keepdims))
+            if left is not None:
+                return EagerTensor(here(given[1], left))
         with InGraph(graph_of([*sp.components()])):
             kept = Reduced(sp, axis, keepdims=bool(keepdims))
             made = compute(kept)
@@ -201,7 +204,8 @@ def _sparse(kept: Reduced, made: TfTensor) -> SparseTensor:
     return SparseTensor(places, values, sizes)
 
 
-reduce_sum, reduce_max = _reduction(_sum), _reduction(_max)
+reduce_sum = _reduction(_sum, at_once.sums)
+reduce_max = _reduction(_max, at_once.largest)
 
 
 def add(a: object, b: object, threshold: object = 0, name: str | None = None) -> object:

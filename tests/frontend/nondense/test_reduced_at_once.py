@@ -1,0 +1,39 @@
+"""Sums and largest elements of sparse tensors: at once the same bits as in a function."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+NUMBERS = {
+    "float32": [1.5, -2.0, np.nan, -0.0, 0.0, -np.inf, 3.0],
+    "float64": [-1.5, -2.0, 0.25, -0.0, -7.0, np.inf, np.nan],
+    "int32": [-5, 7, -(1 << 31), 3, -1, 0, 2],
+    "uint8": [5, 7, 0, 3, 1, 255, 2],
+}
+PLACES = [[0, 0, 1], [0, 1, 1], [0, 1, 1], [2, 0, 3], [2, 0, 0], [2, 2, 2], [2, 2, 3]]
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [0, -1, [0, 2], [1], [-3, 1], None, [0, 1, 2]])
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("name", ["reduce_max", "reduce_sum"])
+def test_a_reduction_at_once_has_the_bits_of_a_function(
+    name: str, dtype: str, axis: object, keepdims: bool
+) -> None:
+    reduce = getattr(tf.sparse, name)
+    values = tf.constant(NUMBERS[dtype], dtype)
+    sparse = tf.sparse.SparseTensor(PLACES, values, [3, 4, 5])
+    staged = tf.function(lambda x: reduce(x, axis, keepdims))
+    found, expected = reduce(sparse, axis, keepdims).numpy(), staged(sparse).numpy()
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+def test_where_there_is_nothing_the_largest_element_is_zero() -> None:
+    sparse = tf.sparse.SparseTensor(tf.zeros([0, 2], tf.int64), tf.zeros([0]), [2, 3])
+    assert tf.sparse.reduce_max(sparse, 0).numpy().tolist() == [0, 0, 0]
+    assert tf.sparse.reduce_max(sparse, 1, keepdims=True).numpy().tolist() == [[0], [0]]
