@@ -1,4 +1,4 @@
-"""What a function does to the value of a variable is remembered, and is of the value of each call."""
+"""What is done to the value of a variable is remembered, and is of the value of each call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WAYS: dict[str, Callable[[tf.Variable], object]] = {
     "gather": lambda v: tf.gather(v, [2, 0]),
     "sparse_read": lambda v: v.sparse_read([1, 1]) + v.sparse_read([2, 3]),
     "reduce_sum": lambda v: tf.reduce_sum(v, 1),
-    "transpose": lambda v: tf.transpose(v),
+    "transpose": tf.transpose,
     "concat": lambda v: tf.concat([v, v], 0),
     "part": lambda v: tf.reverse(v[1:], [0]),
 }

@@ -28,7 +28,7 @@ def test_a_reduction_at_once_has_the_bits_of_a_function(
     sparse = tf.sparse.SparseTensor(PLACES, values, [3, 4, 5])
     staged = tf.function(lambda x: reduce(x, axis, keepdims))
     found, expected = reduce(sparse, axis, keepdims).numpy(), staged(sparse).numpy()
-    assert found.dtype == expected.dtype and found.shape == expected.shape
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
 
