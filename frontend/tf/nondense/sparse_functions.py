@@ -297,7 +297,8 @@ class Counted:
             x = convert(values)
             self.values = a.reshape(x, [-1])
             self.sizes = a.shape(x, "int64")
-            self.places = a.reshape(range_(a.size(x, "int64")), [-1, 1])
+            counted = a.size(x, "int64") if by_row else convert(0, "int64")  # (else not asked for)
+            self.places = a.reshape(range_(counted), [-1, 1])
             if isinstance(weights, CompositeTensor):
                 refuse_weights(weights, "tf.Tensor", "tf.Tensor")
             if weights is not None:
@@ -370,7 +371,7 @@ def bincount(
         row = counted.spec.dtype
 
         def compute(places: Array, numbers: Array, sizes: Array, *weight: Array) -> Sequence[Array]:
-            line = np.zeros(len(numbers), np.int64)
+            line = None
             if given.by_row:
                 line = places[:, 0] // (int(np.prod(sizes[1:])) if given.dense else 1)
             width = max(int(numbers.max(initial=-1)) + 1, minlength or 0)
@@ -389,23 +390,35 @@ def bincount(
 
 
 def _counts(
-    line: Array, numbers: Array, weight: Sequence[Array], width: int
+    line: Array | None, numbers: Array, weight: Sequence[Array], width: int
 ) -> tuple[Array, Array]:
-    """Return which pairs of line and number below a limit there are, and how often."""
+    """Return which pairs of line and number below a limit there are, and how often.
+
+    Where there is one line only, that is None.
+    """
     if numbers.size and numbers.min() < 0:
         raise InvalidArgumentError("Input values must all be non-negative")
-    if not weight and width <= THIN * len(numbers) and not line.any():
-        counts = sorting.tally(numbers, width)[:width]
+    if int(numbers.max(initial=-1)) >= width:  # (which may be far above)
+        used = numbers < width
+        line, numbers = None if line is None else line[used], numbers[used]
+        weight = [x[used] for x in weight]
+    if line is None and width <= THIN * len(numbers):
+        counts = sorting.tally(numbers, width)
         there = np.flatnonzero(counts)
-        return np.stack([np.zeros_like(there), there], axis=1), counts[there]
-    used = numbers < width
-    pairs = np.stack([line, numbers.astype(np.int64)], axis=1)[used]
-    there, place = different(pairs)
+        found = _added(weight[0], numbers, len(counts)) if weight else counts
+        return np.stack([np.zeros_like(there), there], axis=1), found[there]
+    lines = np.zeros(len(numbers), np.int64) if line is None else line
+    there, place = different(np.stack([lines, numbers.astype(np.int64)], axis=1))
     if not weight:
         return there, np.bincount(place, minlength=len(there))
-    total = np.zeros(len(there), weight[0].dtype)
-    np.add.at(total, place, weight[0][used])
-    return there, total
+    return there, _added(weight[0], place, len(there))
+
+
+def _added(weight: Array, place: Array, count: int) -> Array:
+    """Return the sums of weights by their places, added up in order."""
+    total = np.zeros(count, weight.dtype)
+    np.add.at(total, place.astype(np.intp, copy=False), weight)
+    return total
 
 
 def _rank_of(values: object) -> int:
