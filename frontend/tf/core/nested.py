@@ -42,16 +42,16 @@ LEAVES = {*COMPUTED, bool, int, float, str, bytes, type(None), np.ndarray}
 """Some classes of leaves: to see that of others takes longer than the rest."""
 
 
-def _add_leaves(found: list[object], structure: object, expands: bool) -> None:
+def _add_leaves(found: list[object], structure: Any, expands: bool) -> None:
     kind = structure.__class__
-    if kind in LEAVES:
+    if kind is list or kind is tuple:
+        _add_all(found, structure, expands)
+    elif kind in LEAVES:
         found.append(structure)
-    elif kind is not list and kind is not tuple and isinstance(structure, Mapping):
-        for key in sorted(structure):
-            _add_leaves(found, structure[key], expands)
+    elif kind is dict or isinstance(structure, Mapping):
+        _add_all(found, [structure[key] for key in sorted(structure)], expands)
     elif isinstance(structure, list | tuple) and (expands or is_nested(structure)):
-        for value in structure:
-            _add_leaves(found, value, expands)
+        _add_all(found, structure, expands)
     elif expands and isinstance(structure, Parted):
         found.extend(structure.components())
     elif is_own(structure):
@@ -59,6 +59,14 @@ def _add_leaves(found: list[object], structure: object, expands: bool) -> None:
             _add_leaves(found, value, expands)
     else:
         found.append(structure)
+
+
+def _add_all(found: list[Any], values: Iterable[Any], expands: bool) -> None:
+    for value in values:
+        if value.__class__ in LEAVES:
+            found.append(value)
+        else:
+            _add_leaves(found, value, expands)
 
 
 def pack_sequence_as(

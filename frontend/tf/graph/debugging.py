@@ -11,10 +11,10 @@ import numpy as np
 
 from ....ir.types.tensor import Array
 from ...graph.graph import Operation
-from ...values.context import executing_eagerly
+from ...values.context import STATE, executing_eagerly
 from ...values.dtypes import DataType, DTypeLike, finfo
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import SymbolicTfTensor, TfTensor
+from ..core.bridge import COMPUTED, SymbolicTfTensor, TfTensor
 from ..core.calls import op
 from ..core.element_types import as_dtype
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, same
@@ -76,6 +76,9 @@ def _relation(sign: str, holds: Callable[..., Array]) -> Callable[..., object]:
         data: Sequence[object] | None = None,
     ) -> object:
         """Raise unless the relation holds for all elements."""
+        is_itself = x is y and sign == "==" and x.__class__ in COMPUTED
+        if is_itself and data is None and STATE.context is None:
+            return None  # (most of the rest would be to see that there is nothing to do)
         graph = graph_of([x, y, *(data or ())])
         with InGraph(graph):
             a, b = same(x, y)
@@ -137,7 +140,7 @@ def _compare_at_once(
     data: Sequence[object] | None,
 ) -> None:
     """Raise unless a relation holds for all elements, and say where it does not."""
-    a, b = (np.asarray(v.numpy()) for v in pair)
+    a, b = (v._array if v.direct else np.asarray(v.numpy()) for v in pair)
     good, most = np.asarray(_compared(holds, a, b)), MOST if summarize is None else summarize
     if np.all(good):
         return
