@@ -75,7 +75,7 @@ def _fixed(specs: Specs) -> bool:
 
 def host_effect(
     type_: str,
-    compute: Callable[..., Sequence[Array]],
+    compute: Callable[..., Sequence[object]],
     tensors: Sequence[TfTensor],
     name: str | None = None,
 ) -> Operation | None:

@@ -15,6 +15,7 @@ from ...function.graph_data import RESOURCES
 from ...graph.graph import GraphTensor
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError, UnimplementedError
+from ...values.texts import Text
 from ..core.bridge import TfTensor
 from ..core.element_types import string
 from ..core.values import convert
@@ -107,7 +108,7 @@ class DenseHashTable(MutableHashTable):
         there = [place for place, key in enumerate(names) if key not in self._marks]
         super()._fill(keys[there], values[there])
 
-    def _found(self, keys: Array, default: Array) -> Sequence[Array]:
+    def _found(self, keys: Array, default: Array) -> Sequence[Array | Text]:
         self._check_keys(keys, None)
         for key in self._names(keys):
             self._refuse(key)

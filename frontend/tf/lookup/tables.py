@@ -67,7 +67,7 @@ class TableStep:
     table: Table
     does: str
 
-    def __call__(self, *arrays: Array) -> Sequence[Array]:
+    def __call__(self, *arrays: Array) -> Sequence[Array | Text]:
         """Do it."""
         return DOES[self.does](self.table, *arrays)
 
@@ -161,8 +161,10 @@ class Table(Resource):
         return self._pairs()
 
     def _exported(self) -> list[TfTensor]:
-        keys, values = row_for(self.key_dtype), row_for(self.value_dtype)
-        specs = [unknown(keys, None, *self._key_dims), unknown(values, None, *self._dims)]
+        def specs(_: object) -> Sequence[TensorSpec]:
+            keys, values = row_for(self.key_dtype), row_for(self.value_dtype)
+            return unknown(keys, None, *self._key_dims), unknown(values, None, *self._dims)
+
         return host("LookupTableExportV2", TableStep(self, "export"), [], specs, effect=True)
 
 
@@ -177,6 +179,8 @@ def shape_text(dims: Sequence[int]) -> str:
 
 MANY = 1 << 6
 """So many keys are looked up at once."""
+OFTEN = 2
+"""When a table that changes is asked for many keys so often between changes, they get an index."""
 
 
 def one_by_one(keys: Array | Text, find: Callable[[Sequence[Key]], Array]) -> Array:
@@ -454,6 +458,12 @@ class MutableHashTable(Table):
                 f"Default value must be a vector, got shape {shape_text(self._dims)}"
             )
         self._is_saved = checkpoint
+        self._changes = self._asked = 0
+        """How often it was changed, and how often since then it was asked for many keys."""
+        self._indexed: tuple[int, KeyIndex] | None = None
+        """The index, and behind how many changes it was made."""
+        self._listed: tuple[int, Array, Array] | None = None
+        """All keys and values, and behind how many changes they were listed."""
         if checkpoint and graph is not None:
             graph.add_to_collection(GraphKeys.SAVEABLE_OBJECTS, self)
 
@@ -488,6 +498,7 @@ class MutableHashTable(Table):
     def _fill(self, keys: Array, values: Array) -> None:
         """Have these pairs, and no others."""
         self._content.clear()
+        self._changed()
         self._put_all(self._names(keys), values)
 
     def _keys(self, keys: object) -> TfTensor:
@@ -521,17 +532,20 @@ class MutableHashTable(Table):
             rest = self._default
             if dynamic_default_values is not None:
                 rest = convert(dynamic_default_values, self.value_dtype)
-            row = row_for(self.value_dtype)
-            dims = given.shape._dims
-            around = None if dims is None else self._around(dims)
-            spec = TensorSpec(row, None) if around is None else unknown(row, *around, *self._dims)
+
+            def specs(_: object) -> Sequence[TensorSpec]:
+                row, dims = row_for(self.value_dtype), given.shape._dims
+                if dims is None:
+                    return (TensorSpec(row, None),)
+                return (unknown(row, *self._around(dims), *self._dims),)
+
             operands, step = [given, rest], TableStep(self, "find")
-            made = host("LookupTableFindV2", step, operands, [spec], effect=True, name=name)
+            made = host("LookupTableFindV2", step, operands, specs, effect=True, name=name)
             return made[0]
 
         return self._with_values(keys, found)
 
-    def _found(self, keys: Array, default: Array) -> Sequence[Array]:
+    def _found(self, keys: Array, default: Array) -> Sequence[Array | Text]:
         self._check_keys(keys, None)
         whole = (*self._around(keys.shape), *self._dims)
         if default.shape not in (self._dims, whole):
@@ -540,6 +554,8 @@ class MutableHashTable(Table):
                 f"value, got {shape_text(default.shape)}"
             )
         is_one = default.shape == self._dims
+        if is_one and not self._dims and keys.size >= MANY and (index := self.index()) is not None:
+            return (index.found(keys, default.item()),)
         rest = repeat(default[()]) if is_one else iter(default.reshape(-1, *self._dims))
         flat = list(map(self._content.get, self._names(keys), rest))
         return (filled(flat, self.value_dtype, self._dims).reshape(whole),)
@@ -558,8 +574,36 @@ class MutableHashTable(Table):
         self._put_all(self._names(names), new.reshape(-1, *self._dims))
         return ()
 
+    def index(self) -> KeyIndex | None:
+        """Return the index; None: keys are of another type, or it is changed between lookups."""
+        if self._key_dims or (self.key_dtype != string and not self.key_dtype.is_integer):
+            return None
+        changes, known = self._changes, self._indexed
+        if known is not None and known[0] == changes:
+            return known[1]
+        self._asked += 1
+        if self._asked < OFTEN:
+            return None
+        made = KeyIndex(dict(self._content), self.key_dtype, self.value_dtype)
+        self._indexed = changes, made
+        return made
+
+    def _shown_pairs(self) -> Sequence[Array]:
+        changes, known = self._changes, self._listed
+        if known is None or known[0] != changes:
+            known = self._listed = changes, *self._pairs()
+        return known[1].copy(), known[2].copy()
+
+    def _changed(self) -> None:
+        """Forget what is known of the keys: behind a change, as who reads meanwhile keeps it."""
+        self._changes += 1
+        self._asked, self._indexed, self._listed = 0, None, None
+
     def _put_all(self, keys: Sequence[Key], values: Array) -> None:
-        self._content |= zip(keys, values, strict=True)
+        try:
+            self._content |= zip(keys, values, strict=True)
+        finally:
+            self._changed()
 
     def _drop(self, key: Key) -> None:
         self._content.pop(key, None)
@@ -571,8 +615,11 @@ class MutableHashTable(Table):
             return host_effect("LookupTableRemoveV2", step, [given], name)
 
     def _remove(self, names: Array) -> Sequence[Array]:
-        for key in self._names(names):
-            self._drop(key)
+        try:
+            for key in self._names(names):
+                self._drop(key)
+        finally:
+            self._changed()
         return ()
 
     def export(self, name: str | None = None) -> tuple[TfTensor, TfTensor]:
@@ -581,7 +628,7 @@ class MutableHashTable(Table):
         return keys, values
 
 
-DOES: dict[str, Callable[..., Sequence[Array]]] = {
+DOES: dict[str, Callable[..., Sequence[Array | Text]]] = {
     "size": lambda table: table._counted(),
     "export": lambda table: table._shown_pairs(),
     "find": lambda table, *arrays: table._found(*arrays),
