@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from ...codegen.serial.function import F32s, F64s, Flags, serial, single
 from ...ir.build import GraphEmit
@@ -61,11 +61,11 @@ def of_formula(op: type[Op], row: DType) -> Kernel:
     return function
 
 
-def _applied(op: type[Op], emit: GraphEmit, *values: Any) -> Any:
+def _applied(op: type[Op], emit: GraphEmit, *values: SSAValue) -> object:
     return emit(op, *values)
 
 
-def _parts(op: type[Op], emit: GraphEmit, *parts: Any) -> list[Any]:
+def _parts(op: type[Op], emit: GraphEmit, *parts: SSAValue) -> list[object]:
     given = [emit(ToComplex, *both) for both in zip(parts[::2], parts[1::2], strict=True)]
     whole = emit(op, *given)
     return [emit(part, whole) for part in (Real, Imag)]

@@ -61,7 +61,7 @@ def _add_leaves(found: list[object], structure: Any, expands: bool) -> None:
         found.append(structure)
 
 
-def _add_all(found: list[Any], values: Iterable[Any], expands: bool) -> None:
+def _add_all(found: list[object], values: Iterable[object], expands: bool) -> None:
     for value in values:
         if value.__class__ in LEAVES:
             found.append(value)
