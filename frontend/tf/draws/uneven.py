@@ -11,7 +11,7 @@ from math import isnan
 
 import numpy as np
 
-from ....codegen.serial.function import F32s, F64s, I32s, I64s, serial
+from ....codegen.serial.function import F32s, F64s, I32s, I64s, serial, single
 from ....ir.op import Array
 
 Edges = tuple[Array, Array]
@@ -26,7 +26,8 @@ def pooled(x: Array, edges: Edges, overlapping: bool, *, mean: bool) -> Array:
     if not made.size:
         return made.astype(x.dtype)
     most = max(np.diff(edges[1]).tolist()) + overlapping
-    lines = np.empty((most if most <= NARROW else 1) * math.prod(x.shape[2:]), wide.dtype)
+    is_narrow = most <= NARROW and x.shape[3] < DEEP
+    lines = np.empty((most if is_narrow else 1) * math.prod(x.shape[2:]), wide.dtype)
     POOLS[wide.dtype](wide, made, lines, *edges, *x.shape[1:], int(overlapping), int(mean))
     if mean and made.dtype in SHARES:
         SHARES[made.dtype](made, *edges, *x.shape[1:], int(overlapping))
@@ -37,7 +38,9 @@ def pooled(x: Array, edges: Edges, overlapping: bool, *, mean: bool) -> Array:
 
 
 NARROW = 3
-"""Windows of so many columns or fewer are put together whole lines at a time."""
+"""Windows of so many columns or fewer are put together whole lines at a time, ..."""
+DEEP = 16
+"""... unless their elements have so many channels, which are a line themselves."""
 
 
 def _counts(edges: Edges, x: Array, overlapping: bool) -> Array:
@@ -89,9 +92,17 @@ def _pool(
     for image in range(len(x) // (height * line)):
         for i in range(len(down) - 1):
             at = (image * height + down[i]) * line
-            for e in range(line):
-                lines[e] = x[at + e]
-            for _row in range(down[i] + 1, min(down[i + 1] + more, height)):
+            last = min(down[i + 1] + more, height)
+            if last > down[i] + 1:
+                for e in range(line):
+                    one, other = x[at + e], x[at + line + e]
+                    best = one if one >= other or isnan(one) else other
+                    lines[e] = one + other if mean != 0 else best
+                at += line
+            else:
+                for e in range(line):
+                    lines[e] = x[at + e]
+            for _row in range(down[i] + 2, last):
                 at += line
                 for e in range(line):
                     one, other = lines[e], x[at + e]
@@ -246,7 +257,8 @@ def _share(
         for i in range(rows):
             high = min(down[i + 1] + more, height) - down[i]
             for j in range(columns):
-                count = float(high * (min(across[j + 1] + more, width) - across[j]))
+                columns_seen = min(across[j + 1] + more, width) - across[j]
+                count = single(float(high * columns_seen))  # (no window has 2^24 elements)
                 for k in range(depth):
                     made[to + k] = made[to + k] / count
                 to += depth

@@ -41,10 +41,11 @@ def test_windows_are_those_of_their_edges(dtype, over):
             assert found.dtype == dtype
 
 
+@pytest.mark.parametrize("depth", [5, 24])
 @pytest.mark.parametrize("across", [1.0, 2.5, 4.5])
-def test_windows_of_many_columns_are_those_of_their_edges(across):
-    """Those of few columns are put together whole lines at a time, others one by one."""
-    x = RANDOM.random((2, 7, 29, 5), np.float32)
+def test_windows_of_many_columns_are_those_of_their_edges(across, depth):
+    """Those of few columns are put together whole lines at a time, others, and deep ones, alone."""
+    x = RANDOM.random((2, 7, 29, depth), np.float32)
     for name, reduced in (("fractional_max_pool", np.max), ("fractional_avg_pool", np.mean)):
         found, *edges = getattr(tf.nn, name)(x, [1, 3.5, across, 1], True, True, seed=7)
         for i, j, _, _, seen in windows(x, *[along.numpy() for along in edges], True):
