@@ -18,7 +18,7 @@ from ...errors import GraphError
 from ...ir.families import Binary, Elementwise
 from ...ir.op import REGISTRY, Array, Op
 from ...ir.ops.complex import ToComplex
-from ...ir.ops.elementwise import Neg
+from ...ir.ops.elementwise import Abs, Neg
 from ...ir.ops.reduce import Fold, Prod, is_along_rows
 from ...ir.types import dtypes as rows
 from ...ir.types.numerics import in_wide
@@ -120,7 +120,9 @@ def kernels_of(op: type[Op]) -> dict[np.dtype[np.generic], Kernel]:
     if is_compiled(op):
         return kernels | {row.numpy: near(op, row, {}) for row in ALIKE if row.kind in op.KINDS}
     if REGISTRY.get(op.name) is op and op.name not in SIGNED and "f" in op.KINDS:
-        kernels |= {row.numpy: of_halves(op, row, kernels[row.numpy]) for row in HALVES}
+        kernels |= {
+            row.numpy: BY_BITS.get(op) or of_halves(op, row, kernels[row.numpy]) for row in HALVES
+        }
     return kernels
 
 
@@ -144,6 +146,29 @@ def of_many(few: Kernel, many: Kernel) -> Kernel:
         return result
 
     return kernel
+
+
+SIGN = np.uint16(1 << 15)
+"""The sign of a float of 16 bits."""
+
+
+def half_opposite(x: Array) -> Array:
+    """Return floats of 16 bits with the other sign."""
+    made: Array = np.bitwise_xor(x.view(np.uint16), SIGN).view(x.dtype)
+    return made
+
+
+def half_size(x: Array) -> Array:
+    """Return floats of 16 bits without signs."""
+    made: Array = np.bitwise_and(x.view(np.uint16), ~SIGN).view(x.dtype)
+    return made
+
+
+BY_BITS: dict[type[Op], Kernel] = {Neg: half_opposite, Abs: half_size}
+"""By operation on floats of 16 bits: what does it without having them as numbers.
+
+A NaN that signals, which only bits make, stays one.
+"""
 
 
 def of_halves(op: type[Elementwise], row: rows.DType, function: Kernel) -> Kernel:

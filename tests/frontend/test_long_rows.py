@@ -10,6 +10,7 @@ import pytest
 
 import gravure.tf as tf
 from gravure.frontend.eager.long_rows import in_long_rows, repeated
+from gravure.ir.types import numerics
 
 SHAPES = [
     ((30, 75, 8), (8,)),
@@ -89,3 +90,25 @@ def test_channels_beyond_all_are_not_looked_for() -> None:
         tape.watch(x)
         made = tf.nn.lrn(x, 10**6)  # which would take as many steps
     assert tape.gradient(made, x).shape == x.shape
+
+
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16])
+@pytest.mark.parametrize("name", ["negative", "abs"])
+def test_signs_of_narrow_floats_are_bits_as_in_functions(
+    name: str, dtype: tf.DType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bits = np.arange(1 << 16, dtype=np.uint16)
+    quiet = 0x7E00 if dtype == tf.float16 else 0x7FC0
+    limit = 0x7C00 if dtype == tf.float16 else 0x7F80
+    every = np.where(bits & 0x7FFF > limit, bits | quiet, bits).view(dtype.as_numpy_dtype)
+    function = getattr(tf.math, name)
+    staged = tf.function(function)
+    compiled = [staged(every).numpy() for _ in range(3)][-1]
+    widened: list[object] = []
+    monkeypatch.setattr(numerics, "widen", lambda x: widened.append(x) or x)
+    for x in (every, every[::-3], every[5:6], every[:0], every[7]):
+        made = function(tf.constant(x)).numpy()
+        wanted = -x.astype(np.float32) if name == "negative" else abs(x.astype(np.float32))
+        np.testing.assert_array_equal(made.astype(np.float32), wanted)
+    assert function(tf.constant(every)).numpy().tobytes() == compiled.tobytes()
+    assert not widened
