@@ -200,7 +200,8 @@ def floor_divide(x: Array, y: Array) -> Array:
     """Return the quotient, towards minus infinity, of integers (by 0 it is 0) or floats."""
     with np.errstate(all="ignore"):
         if x.dtype.kind not in "iu":
-            return np.asarray(np.floor(np.true_divide(x, y)))
+            made: Array = np.asarray(np.true_divide(x, y))
+            return np.asarray(np.floor(made, out=made))
         return np.asarray(np.floor_divide(x, y))
 
 
