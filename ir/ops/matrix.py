@@ -23,6 +23,14 @@ from ..types.shapes import BroadcastError, UnequalError, broadcast
 from ..types.tensor import TensorSpec
 
 
+def _apart(x: Array, other: Array) -> Array:
+    """Return an array with memory of its own: numpy adds a matrix by itself, turned, up otherwise.
+
+    So values do not depend on where they lie.
+    """
+    return x.copy() if np.may_share_memory(x, other) else x
+
+
 @register
 class Matmul(Op):
     """The products of matrices, which are the last two axes; the axes before broadcast.
@@ -79,12 +87,17 @@ class Matmul(Op):
     def evaluate(
         cls, lhs: Array, rhs: Array, *, transpose_lhs: bool, transpose_rhs: bool
     ) -> Sequence[Array]:
-        """Multiply; a matrix is not turned for a single vector, which is turned instead."""
+        """Multiply; a matrix is not turned for a single vector, which is turned instead.
+
+        Of many small matrices, the turned ones are read as they lie.
+        """
         left = np.swapaxes(lhs, -1, -2) if transpose_lhs else lhs
         right = np.swapaxes(rhs, -1, -2) if transpose_rhs else rhs
         if (transpose_lhs and right.shape[-1] == 1) or (transpose_rhs and left.shape[-2] == 1):
             turned = (np.swapaxes(each, -1, -2) for each in (right, left))
             made = np.swapaxes(np.matmul(*map(widen, turned)), -1, -2)
+        elif transpose_rhs and not transpose_lhs and lhs.ndim == rhs.ndim > 2:
+            made = np.matmul(widen(lhs), np.swapaxes(_apart(widen(rhs), lhs), -1, -2))
         else:
             made = np.matmul(widen(left), widen(right))
         return (_rounded(made, lhs),)

@@ -101,3 +101,27 @@ def test_no_matrix_is_turned_for_a_single_vector(
     (made,) = matrix.Matmul.evaluate(*given, transpose_lhs=is_left, transpose_rhs=not is_left)
     np.testing.assert_allclose(made, x.T @ vector if is_left else vector.T @ x)
     assert max(copied) <= vector.size
+
+
+@pytest.mark.parametrize("shape", [(9, 10, 500), (7, 4, 4), (2, 3, 17, 33), (2, 1, 8), (0, 3, 3)])
+def test_small_matrices_by_themselves_have_the_bits_of_others(shape: tuple[int, ...]) -> None:
+    """Turned ones are read as they lie, whatever memory that is: no copy is made of another's."""
+    a = np.random.default_rng(3).normal(size=shape).astype(np.float32)
+    options = {"transpose_lhs": False, "transpose_rhs": True}
+    (wanted,) = MATMUL.evaluate(a, a.copy(), **options)
+    lying = np.ascontiguousarray(np.moveaxis(a, -1, 0))
+    for other in (a, a.view(), np.moveaxis(lying, 0, -1)):
+        (made,) = MATMUL.evaluate(a, other, **options)
+        assert made.tobytes() == wanted.tobytes()
+    exact = a.astype(np.float64) @ np.swapaxes(a, -1, -2).astype(np.float64)
+    np.testing.assert_allclose(wanted, exact, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3, 4), (0,)])
+def test_quotients_rounded_down_leave_what_they_are_of(shape: tuple[int, ...]) -> None:
+    x, y = np.full(shape, -7.0), np.full(shape, 2.0)
+    (made,) = REGISTRY["gv.floor_divide"].evaluate(x, y)
+    assert made.shape == shape
+    assert (made == -4).all()
+    assert (x == -7).all()
+    assert (y == 2).all()
