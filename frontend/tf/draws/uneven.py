@@ -37,7 +37,7 @@ def pooled(x: Array, edges: Edges, overlapping: bool, *, mean: bool) -> Array:
     return made.astype(x.dtype, copy=False)
 
 
-NARROW = 3
+NARROW = 2
 """Windows of so many columns or fewer are put together whole lines at a time, ..."""
 DEEP = 16
 """... unless their elements have so many channels, which are a line themselves."""
