@@ -165,6 +165,15 @@ def joined_texts(values: Sequence[object], axis: int) -> Text | None:
     return Text(behind_each_other([x.row for x in given]), (*before, count, *behind))
 
 
+def stacked_texts(values: Sequence[object], axis: int) -> Text | None:
+    """Return texts of one shape behind each other along a new axis; None: some are none."""
+    if Text not in [x.__class__ for x in values]:
+        return None
+    given = [x for x in values if isinstance(x, Text)]
+    lines = [x.reshaped((*x.dims[:axis], 1, *x.dims[axis:])) for x in given]
+    return joined_texts(lines, axis) if len(given) == len(values) else None
+
+
 def puts(op: type[Op], attributes: Mapping[str, object]) -> bool:
     """Say whether an operation puts elements in the place of others, and computes none."""
     return op is ScatterNd and attributes.get("reduction") == "none"

@@ -114,3 +114,45 @@ def test_base_64_of_the_web_is_read(count):
 def test_what_is_no_base_64_of_the_web_is_refused(text, count):
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"[bB]ase ?64"):
         tf.io.decode_base64([b"AAAA"] * (count - 1) + [text])
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_texts_are_stacked_as_arrays_are(count, axis):
+    one, other = texts(2 * count), texts(2 * count)[::-1]
+    arrays = [np.array(x, object).reshape(2, count) for x in (one, other)]
+    found = both(lambda *xs: tf.stack([*xs, xs[0]], axis), *map(tf.constant, arrays))
+    np.testing.assert_array_equal(found, np.stack([*arrays, arrays[0]], axis), strict=True)
+
+
+@pytest.mark.parametrize("dims", [(2, 3, 2), (4, 5, 6), (1, 70), (70, 1)])
+@pytest.mark.parametrize("sign", ["", "-", "\0ab"])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_texts_are_put_together_along_any_axes(dims, sign, keepdims):
+    array = np.array(texts(np.prod(dims)), object).reshape(dims)
+    rank = len(dims)
+    for axes in ([], [0], [-1], [1, 0], [0, 1], [0, rank - 1], [*range(rank)][::-1]):
+        found = both(lambda x, axes=axes: tf.strings.reduce_join(x, axes, keepdims, sign), array)
+        expected = array
+        for place, axis in enumerate(axes):
+            left = [x % rank for x in axes[:place]]
+            at = axis % rank - sum(x < axis % rank for x in left)
+            expected = joined(expected, at, sign.encode())
+        ends = [1 if i in {a % rank for a in axes} else n for i, n in enumerate(dims)]
+        np.testing.assert_array_equal(found, expected.reshape(ends) if keepdims else expected)
+
+
+def test_no_texts_put_together_are_an_empty_one():
+    empty = tf.zeros([3, 0, 70], tf.string)
+    found = both(lambda x: tf.strings.reduce_join(x, [1, 0], separator="-"), empty)
+    assert found.tolist() == [b""] * 70
+    assert both(lambda x: tf.strings.reduce_join(x, 0), empty).shape == (0, 70)
+
+
+def joined(array, axis, sign):
+    """Put texts along one axis together, one after the other."""
+    lines = np.moveaxis(array, axis, -1)
+    made = np.empty(lines.shape[:-1], object)
+    for place in np.ndindex(made.shape):
+        made[place] = sign.join(lines[place].tolist())
+    return made

@@ -19,7 +19,7 @@ from ....ir.types.tensor import TensorSpec
 from ....ir.types.values import ANY
 from ...dims.unknown import unknown_dim
 from ...eager.remembered import LONGEST, remember_all, remembered
-from ...eager.text_arrays import joined_texts
+from ...eager.text_arrays import joined_texts, stacked_texts
 from ...graph.graph import GraphTensor, spec_with_unknowns
 from ...graph.inference import Abstract, is_unknown
 from ...values.arrays import as_listed, taken_apart
@@ -95,12 +95,8 @@ def transpose(m: Maker, a: object, perm: object = None, conjugate: bool = False)
     rank = spec_of_value(a).rank
     if conjugate and spec_of_value(a).dtype.kind == "c":
         a = m.conj(a)
-    order = (
-        tuple(reversed(range(rank)))
-        if perm is None
-        else tuple(axis_in(int(p), rank) for p in static(perm))
-    )
-    return m.transpose(a, order=order)
+    order = range(rank)[::-1] if perm is None else [axis_in(int(p), rank) for p in static(perm)]
+    return m.transpose(a, order=tuple(order))
 
 
 @rule("ConcatV2", label="concat", shapes=shapes_of.joined)
@@ -122,7 +118,9 @@ def _stack(m: Maker, *xs: object, axis: int) -> object:
     shapes = [spec_of_value(x).dims for x in xs]
     if any(not may_agree(dims, shapes[0]) for dims in shapes):
         raise TypeError(f"Shapes of all inputs must match, got {shapes}")
-    return c.stack(m.emit, xs, axis_in(axis, len(shapes[0]) + 1))
+    at = axis_in(axis, len(shapes[0]) + 1)
+    texts = stacked_texts(xs, at)
+    return c.stack(m.emit, xs, at) if texts is None else texts
 
 
 def _of_one_shape(given: Sequence[object]) -> TfTensor:

@@ -76,25 +76,30 @@ def _open_join(
     """Put texts together along axes, or of a rank, that only a run knows."""
 
     def compute(given: Array | Text, *chosen: Array | Text) -> Sequence[object]:
-        texts = np.asarray(given)
-        every = [np.arange(texts.ndim)[::-1], *map(np.asarray, chosen)][-1]
-        axes = _axes(np.ravel(every).tolist(), texts.ndim)
-        return (_joined(texts, axes, sign, keepdims=keepdims),)
+        rank = len(given.shape)
+        every = [np.arange(rank)[::-1], *map(np.asarray, chosen)][-1]
+        axes = _axes(np.ravel(every).tolist(), rank)
+        return (_joined(given, axes, sign, keepdims=keepdims),)
 
     given = [x] if axis is None else [x, convert(axis)]
     specs = [spec_with_unknowns(TEXT, None)]
     return host("ReduceJoin", compute, given, specs, reads_text=True, name=name)[0]
 
 
-def _joined(texts: Array, axes: Sequence[int], sign: bytes, *, keepdims: bool) -> Array:
+def _joined(given: Array | Text, axes: Sequence[int], sign: bytes, *, keepdims: bool) -> object:
     """Return texts put together along axes, the first one outermost."""
-    others = [i for i in range(texts.ndim) if i not in axes]
-    turned = np.transpose(texts, [*others, *reversed(axes)])
-    front = turned.shape[: len(others)]
-    flat = turned.reshape(math.prod(front), math.prod(turned.shape[len(others) :]))
-    made = array([sign.join(row.tolist()) for row in flat], TEXT).reshape(front)
-    ends = [1 if i in axes else n for i, n in enumerate(texts.shape)]
-    return made.reshape(ends) if keepdims else made
+    dims = given.shape
+    others = [i for i in range(len(dims)) if i not in axes]
+    order, front = [*others, *reversed(axes)], [dims[i] for i in others]
+    count, each = math.prod(front), math.prod([dims[i] for i in axes])
+    ends = [1 if i in axes else n for i, n in enumerate(dims)] if keepdims else front
+    if isinstance(given, Text) and given.is_long:
+        if order == [*range(len(dims))]:
+            return Text(given.row.grouped(each, sign), ends)
+        places = np.arange(count * each).reshape(dims).transpose(order).ravel()
+        return Text(given.row.in_runs(places, np.full(count, each), sign), ends)
+    flat = np.transpose(np.asarray(given), order).reshape(count, each)
+    return array([sign.join(row) for row in flat.tolist()], TEXT).reshape(ends)
 
 
 def _axis(axis: int, rank: int, wrong: type[OpError]) -> int:
@@ -111,10 +116,7 @@ def _dense_join(
     left = kept if keepdims else [n for i, n in enumerate(dims) if i not in axes]
 
     def compute(given: Array | Text) -> Sequence[object]:
-        if isinstance(given, Text) and given.is_long and axes == [len(given.dims) - 1]:
-            front, each = given.dims[:-1], given.dims[-1]
-            return (Text(given.row.grouped(each, sign), (*front, 1) if keepdims else front),)
-        return (_joined(np.asarray(given), axes, sign, keepdims=keepdims),)
+        return (_joined(given, axes, sign, keepdims=keepdims),)
 
     specs = [unknown(TEXT, *left)]
     return host("ReduceJoin", compute, [x], specs, reads_text=True, name=name)[0]
