@@ -157,13 +157,15 @@ def deserialize_many_sparse(
                     f"SparseTensor[{number}] was: {count} but rank of SparseTensor[{number}] is: "
                     f"{len(sizes)}"
                 )
-        indices = [
-            np.insert(places, 0, number, axis=1) for number, (places, _, _) in enumerate(parts)
-        ]
+        lengths = [len(places) for places, _, _ in parts]
+        indices = np.empty((sum(lengths), count + 1), np.int64)
+        if parts:
+            indices[:, 0] = np.repeat(np.arange(len(parts)), lengths)
+            np.concatenate([places for places, _, _ in parts], out=indices[:, 1:])
         extents = np.max([e for _, _, e in parts], axis=0) if parts else np.zeros(0, np.int64)
         values = [v for _, v, _ in parts]
         return (
-            np.concatenate(indices) if parts else np.zeros((0, count + 1), np.int64),
+            indices,
             np.concatenate(values) if parts else np.zeros(0, row.numpy),
             np.array([len(parts), *extents], np.int64),
         )

@@ -57,7 +57,8 @@ def combined(name: str, sp: SparseTensor, other: object) -> SparseTensor:
                     "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible "
                     f"shapes: {sizes.tolist()} vs. {dims.tolist()}"
                 )
-            return (np.where(dims == 1, 0, indices[:, len(sizes) - len(dims) :]),)
+            places, is_one = indices[:, len(sizes) - len(dims) :], dims == 1
+            return (np.where(is_one, 0, places) if is_one.any() else places,)
 
         given = [sp.indices, sp.dense_shape, shape(y, "int64")]
         places = host("SparseBroadcast", compute, given, [unknown(rows.i64, None, have)])[0]

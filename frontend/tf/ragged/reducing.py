@@ -50,6 +50,8 @@ def combined(rows: Rows, ids: Array, count: int) -> tuple[Rows, int]:
 
 def without_axis(rows: Rows, axis: int) -> tuple[Rows, int]:
     """Return rows with an axis combined."""
+    if axis == 0 and len(rows.splits) == 1:  # all rows begin at the first place
+        return Rows((), rows.offsets()), int(rows.counts.max(initial=0))
     if axis == 0:
         made, total = combined(rows, np.zeros(len(rows), np.int64), 1)
         return made.below, total
@@ -92,10 +94,10 @@ class Reduced:
 
         def compute(*arrays: Array) -> Sequence[Array]:
             rows = rows_read(arrays, levels)
-            there, total = np.arange(len(rows.places)), 0
+            there, total = rows.places, 0
             for axis in sorted(axes, reverse=True):
                 made, total = without_axis(rows, axis)
-                there = made.places[there]
+                there = made.places if there is rows.places else made.places[there]
                 rows = Rows(made.splits, np.arange(total))
             return [there, np.zeros(total, np.int64), *(s.astype(number) for s in rows.splits)]
 

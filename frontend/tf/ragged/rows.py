@@ -129,6 +129,17 @@ def _deepen(outer: I64s, width: int, splits: I64s, made: I64s) -> int:
     return at
 
 
+@serial
+def _number_places(splits: I64s, made: I64s) -> int:
+    """Write the place of each thing in its row; splits that nobody has checked may be too many."""
+    at = 0
+    for row in range(len(splits) - 1):
+        for place in range(min(splits[row + 1] - splits[row], len(made) - at)):
+            made[at] = place
+            at += 1
+    return at
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Rows: the splits of each level from the outermost one, and the places they hold."""
@@ -183,7 +194,10 @@ class Rows:
 
     def offsets(self) -> Array:
         """Return for each thing that the rows hold its place in its row."""
-        return self.numbered()[1]
+        splits = np.ascontiguousarray(self.splits[0], np.int64)
+        made = np.empty(int(splits[-1]), np.int64)
+        _number_places(splits, made)
+        return made
 
     def numbered(self) -> tuple[Array, Array]:
         """Return for each thing that the rows hold the number of its row, and its place in it."""
