@@ -63,20 +63,24 @@ def _cross_all(
     The word of the last feature varies fastest. Where words begin and how many there are, is said
     of all rows of each feature.
     """
-    features, at = len(begins) // rows_, 0
+    last, at = len(begins) // rows_ - 1, 0
     for row in range(rows_):
         total = 1
-        for k in range(features):
+        for k in range(last):
             total *= sizes[k * rows_ + row]
+        begin = begins[last * rows_ + row]
+        end = begin + sizes[last * rows_ + row]
         for number in range(total):
-            found, step = key, total
-            for k in range(features):
+            first, step = key, total  # what the choices begin with that differ in the last word
+            for k in range(last):
                 here = k * rows_ + row
                 step = step // sizes[here]
-                word = words[begins[here] + number // step % sizes[here]]
-                found = joined_fingerprints(found, word)
-            made[at] = found % buckets
-            at += 1
+                first = joined_fingerprints(
+                    first, words[begins[here] + number // step % sizes[here]]
+                )
+            for place in range(begin, end):
+                made[at] = joined_fingerprints(first, words[place]) % buckets
+                at += 1
     return at
 
 
