@@ -230,19 +230,32 @@ def to_number(m: Maker, input: object, out_type: DTypeLike | None = "float32") -
     with np.errstate(over="ignore"):
         given = np.asarray(elements(input), object)
         every: list[bytes] = given.ravel().tolist()
-        if row.is_float and not b"".join(every).translate(None, PLAIN):
-            try:
-                return np.array([*map(float, every)]).astype(row.numpy).reshape(given.shape)
-            except ValueError:
-                pass  # one of them is no number: below it is said which
+        found = _plainly_read(every, row)
+        if found is not None:
+            return found.astype(row.numpy).reshape(given.shape)
         return _texts(lambda x: _number(x, row), input).astype(row.numpy)
 
 
-PLAIN = b"0123456789+-.eE"
-"""What Python and C read alike: of these alone, the former reads what `NUMBER` says."""
+PLAIN, PLAIN_WHOLE = b"0123456789+-.eE", b"0123456789+-"
+"""What Python and C read alike: of these alone, the former reads what `NUMBER` and `WHOLE` say."""
 NUMBER = re.compile(rb"\s*[-+]?(0x[0-9a-f]+(\.[0-9a-f]*)?(p[-+]?\d+)?|\d+\.?\d*(e[-+]?\d+)?|"
                     rb"\.\d+(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE)  # fmt: skip
 WHOLE = re.compile(rb"\s*[-+]?\d+\s*")
+
+
+def _plainly_read(every: Sequence[bytes], row: DType) -> Array | None:
+    """Return plain numbers; None: some are written otherwise, are none, or not of the type."""
+    if b"".join(every).translate(None, PLAIN if row.is_float else PLAIN_WHOLE):
+        return None
+    try:
+        if row.is_float:
+            return np.array([*map(float, every)])
+        found = [*map(int, every)]
+    except ValueError:
+        return None
+    ends = np.iinfo(row.numpy)
+    fits = not found or (ends.min <= min(found) and max(found) <= ends.max)
+    return np.array(found, row.numpy) if fits else None
 
 
 def _number(text: bytes, row: DType) -> float:
