@@ -40,6 +40,8 @@ USUAL: dict[type, dict[str | None, type[np.generic]]] = {
 LIMIT = 1 << 31
 PLAIN = {bool, int, float, complex, str, bytes}
 """The classes of values that neither are tensors nor hold any."""
+BYTES, TEXTS = {bytes}, {bytes, str}
+"""The classes of elements of lists of which nothing else is to be asked."""
 
 NOT_IN_GRAPHS = {*PLAIN, *COMPUTED}
 """The classes of values that no graph has."""
@@ -137,6 +139,10 @@ def _text_of(value: object, array: Array, *, numbers: bool) -> Array:
     if isinstance(value, list | tuple) and not _is_all_text(value) and _is_text_of_numpy(value):
         raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
     flat = [x.encode() if isinstance(x, str) else x for x in array.ravel().tolist()]
+    if not numbers and BYTES.issuperset(map(type, flat)):
+        made = np.empty(array.shape, object)
+        made.reshape(-1)[:] = flat
+        return made
     if any(isinstance(x, int) for x in flat) and not numbers:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
     strange = [x for x in flat if not isinstance(x, bytes | int | float)]
@@ -178,7 +184,7 @@ def _is_text_of_numpy(value: object) -> bool:
 def _is_all_text(value: object) -> bool:
     """Say whether a list holds nothing but texts."""
     if isinstance(value, list | tuple):
-        return all(map(_is_all_text, value))
+        return TEXTS.issuperset(map(type, value)) or all(map(_is_all_text, value))
     return isinstance(value, str | bytes | np.str_ | np.bytes_ | np.ndarray)
 
 
@@ -322,7 +328,7 @@ def convert_to_tensor(
 
 def _has_tensors(value: object) -> bool:
     if isinstance(value, list | tuple):
-        return any(map(_has_tensors, value))
+        return not PLAIN.issuperset(map(type, value)) and any(map(_has_tensors, value))
     return isinstance(value, Tensor) or is_read(value)
 
 
