@@ -176,6 +176,8 @@ class Batch:
         """
         rows = self.windows[at][:, :4]
         more = rows[:, 1:] >= MARK
+        if not more[:, 0].any():
+            return at + 2, numbers(rows, slice(1, 2)), rows[:, 0] == 0x0A
         size = 2 + more[:, 0] + (more[:, 0] & more[:, 1])
         length = numbers(rows, slice(1, 2))
         for digit in (1, 2):

@@ -138,8 +138,10 @@ def _text_of(value: object, array: Array, *, numbers: bool) -> Array:
     """Return text as an array of bytes; what is neither text nor numbers is refused."""
     if isinstance(value, list | tuple) and not _is_all_text(value) and _is_text_of_numpy(value):
         raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
-    flat = [x.encode() if isinstance(x, str) else x for x in array.ravel().tolist()]
-    if not numbers and BYTES.issuperset(map(type, flat)):
+    flat = array.ravel().tolist()
+    if not BYTES.issuperset(map(type, flat)):
+        flat = [x.encode() if isinstance(x, str) else x for x in flat]
+    elif not numbers:
         made = np.empty(array.shape, object)
         made.reshape(-1)[:] = flat
         return made
