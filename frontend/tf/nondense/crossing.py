@@ -126,7 +126,7 @@ class Crossing:
         dtype: DataType = made.dtype  # type: ignore[union-attr]
         if dtype != "string" and not (dtype.is_integer or self.floats):
             raise ValueError(f"Unexpected dtype for inputs[{number}]: {dtype}")
-        if dtype != "string":
+        if dtype not in ("string", "int64"):
             made = cast(made, "int64")
         if isinstance(made, SparseTensor):
             parts = list(made.components())
@@ -208,8 +208,9 @@ def crossed_rows(
         lengths = np.array([len(row) for row in made], np.int64)
         return texts([value for row in made for value in row]), lengths
 
-    row = TEXT if buckets is None else rows.i64
-    specs: list[TensorSpec] = [unknown(row, None), unknown(rows.i64, None)]
+    def specs(_: object) -> Sequence[TensorSpec]:
+        return unknown(TEXT if buckets is None else rows.i64, None), unknown(rows.i64, None)
+
     type_ = crossing.type_ + "Hashed" * (buckets is not None)
     every = [x for tensors, _ in parts for x in tensors]
     return host(type_, compute, every, specs, reads_text=True, name=name)

@@ -30,7 +30,7 @@ RAGGED = Crossing(
 def cross(inputs: Sequence[object], name: str | None = None) -> RaggedTensor:
     """Return the crosses of the features of each row as texts with `_X_` between."""
     values, lengths = crossed_rows(RAGGED, inputs, None, 0, b"_X_", name)
-    return from_row_lengths(values, lengths)
+    return from_row_lengths(values, lengths, validate=False)
 
 
 def cross_hashed(
@@ -40,7 +40,7 @@ def cross_hashed(
     """Return the numbers of the buckets that the crosses of each row fall into."""
     key = HASH_KEY if hash_key is None else hash_key
     values, lengths = crossed_rows(RAGGED, inputs, num_buckets, key, b"", name)
-    return from_row_lengths(values, lengths)
+    return from_row_lengths(values, lengths, validate=False)
 
 
 @handles(RaggedTensor, sorting.bincount)
