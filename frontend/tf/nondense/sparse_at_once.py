@@ -55,6 +55,18 @@ def summed(values: Array, at: Array, count: int) -> Array:
     return made._array
 
 
+def added_to(sparse: Sequence[Array], other: Array) -> Array | None:
+    """Return an array with elements added to those at their places; None: they do not fit."""
+    indices, values, sizes = sparse
+    fits = other.dtype == values.dtype and other.dtype.kind in REDUCED and other.ndim
+    if not fits or tuple(sizes.tolist()) != other.shape or not len(values):
+        return None
+    if not is_inside(indices, other.shape):
+        return None
+    made: Tensor = M.scatter_nd(Tensor(other), Tensor(indices), Tensor(values), reduction="add")
+    return made._array
+
+
 REDUCED = "fiu"
 """The kinds of elements that are reduced in a row of results."""
 

@@ -270,6 +270,10 @@ def _kept(sp: SparseTensor, keep: TfTensor) -> SparseTensor:
 
 
 def _add_dense(sp: SparseTensor, dense: object, name: str | None) -> TfTensor:
+    if dense.__class__ is EagerTensor and are_here([*sp.components(), dense]):
+        found = at_once.added_to([x._array for x in sp.components()], dense._array)
+        if found is not None:
+            return EagerTensor(found)
     with InGraph(graph_of([*sp.components(), dense])):
         other = convert(dense, None if hasattr(dense, "spec") else sp.values.spec.dtype)
         if not other.shape.is_compatible_with(sp.shape):

@@ -37,3 +37,21 @@ def test_where_there_is_nothing_the_largest_element_is_zero() -> None:
     sparse = tf.sparse.SparseTensor(tf.zeros([0, 2], tf.int64), tf.zeros([0]), [2, 3])
     assert tf.sparse.reduce_max(sparse, 0).numpy().tolist() == [0, 0, 0]
     assert tf.sparse.reduce_max(sparse, 1, keepdims=True).numpy().tolist() == [[0], [0]]
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_elements_are_added_to_a_tensor_in_order(dtype: str) -> None:
+    values = tf.constant(NUMBERS[dtype], dtype)
+    sparse = tf.sparse.SparseTensor(PLACES, values, [3, 4, 5])
+    whole = tf.cast(tf.reshape(tf.range(60), [3, 4, 5]), dtype)
+    before = whole.numpy()
+    found, staged = tf.sparse.add(sparse, whole), tf.function(tf.sparse.add)(whole, sparse)
+    np.testing.assert_array_equal(found.numpy(), staged.numpy(), strict=True)
+    np.testing.assert_array_equal(whole.numpy(), before)
+
+
+@pytest.mark.parametrize("shape", [[2, 2], [4, 2], [2, 2, 1]])
+def test_what_does_not_fit_a_tensor_is_refused(shape: list[int]) -> None:
+    sparse = tf.sparse.SparseTensor([[0, 0], [3, 1]], [1.0, 2.0], [2, 2])
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+        tf.sparse.add(sparse, tf.zeros(shape))
