@@ -175,9 +175,11 @@ def _logarithms(a: F64s, n: int, signs: F64s, sizes: F64s) -> int:
                     a[one], a[other] = a[other], a[one]
             here = top + k * n
             pivot = a[here + k]
-            if sign != 0.0:
-                size += log(abs(pivot)) if pivot != 0.0 else -INFINITE
-                sign = sign * pivot / abs(pivot) if pivot != 0.0 else 0.0
+            if pivot == 0.0 and sign != 0.0:
+                sign, size = 0.0, -INFINITE
+            elif sign != 0.0:
+                size += log(abs(pivot))
+                sign = NAN if isnan(pivot) else -sign if pivot < 0.0 else sign
             for i in range(k + 1, n):
                 row = top + i * n
                 factor = a[row + k] / pivot

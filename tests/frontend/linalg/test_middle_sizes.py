@@ -42,3 +42,17 @@ def test_matrices_without_an_inverse_are_refused(n: int) -> None:
             tf.linalg.inv(tf.constant(batch))
     batch[1] = np.eye(n) * 2
     assert np.isfinite(tf.linalg.inv(tf.constant(batch)).numpy()).all()
+
+
+@pytest.mark.parametrize("n", [1, 3, 40, FIT + 1])
+def test_pivots_without_end_have_a_sign_and_those_of_zero_have_none(n: int) -> None:
+    endless, none = np.eye(n), np.eye(n)
+    endless[n // 2, n // 2] = -np.inf
+    none[0, 0] = np.inf if n <= FIT else 2  # (LAPACK's blocks multiply it by zeros)
+    none[-1, -1] = 0
+    unknown = np.eye(n) * -2
+    unknown[-1, -1] = np.nan
+    for _ in range(3):
+        sign, size = tf.linalg.slogdet(tf.constant([endless, none, unknown]))
+        np.testing.assert_array_equal(sign, [-1, 0, np.nan])
+        np.testing.assert_array_equal(size, [np.inf, -np.inf, np.nan])
