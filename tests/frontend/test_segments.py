@@ -127,3 +127,16 @@ def test_segments_of_many_numbers_are_combined_as_those_of_few(how, kind):
         few = [made(data[:n], ids[:n]).numpy() for n in (5, 900)]
         for n, found in zip((5, 900), few, strict=True):
             np.testing.assert_array_equal(found[: ids[n - 1]], wanted[: ids[n - 1]])
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint16", "int32", "int64", "float32"])
+def test_means_of_whole_numbers_out_of_order_are_no_whole_numbers(kind):
+    data = np.array([[1, 2], [4, 9], [8, 8], [2, 2]], kind)
+    ids = np.array([2, 0, 2, -1], np.int32)
+    wanted = [[4, 9], [0, 0], [4.5, 5], [0, 0]]
+    row = {"int8": "float32", "uint16": "float32", "float32": "float32"}.get(kind, "float64")
+    for made in (tf.math.unsorted_segment_mean, tf.function(tf.math.unsorted_segment_mean)):
+        for _ in range(3):
+            found = made(data, ids, 4)
+            assert found.dtype.name == row
+            np.testing.assert_array_equal(found, wanted)

@@ -631,6 +631,10 @@ segment_max, segment_min = _segment("SegmentMax", "max"), _segment("SegmentMin",
 segment_mean = _segment("SegmentMean", "mean")
 
 
+SHORT = 2
+"""The bytes of whole numbers whose quotients have 32 bits; those of others have 64."""
+
+
 def _unsorted(type_: str, how: str) -> Callable[..., TfTensor]:
     @op(type_, "data", "segment_ids", strict=False, refuses=True)
     def counted(m: Maker, data: object, segment_ids: object, num_segments: int) -> object:
@@ -661,6 +665,9 @@ def _out_of_order(m: Maker, data: object, ids: object, count: Dim, how: str) -> 
     if how in ("mean", "sqrt_n"):
         total = _segments(m, data, ids, count, "add")
         counts = _counts(m, data, ids, count)
+        if (row := spec_of_value(data).dtype).is_integer:  # (a quotient of whole numbers is none)
+            wide = rows.f32 if row.size <= SHORT else rows.f64
+            total, counts = m.to(total, wide), m.to(counts, wide)
         return m.div(total, counts if how == "mean" else m.sqrt(counts))
     return _segments(m, data, ids, count, how)
 
