@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from random import Random
@@ -131,3 +133,15 @@ FOUND = {
 def test_what_was_found_is_refused(name: str) -> None:
     with pytest.raises(GravureError):
         load_program(FOUND[name].encode())
+
+
+def test_less_memory_than_a_case_may_take_is_no_fault() -> None:
+    program = (
+        "import resource\n"
+        "limit = 1 << 40\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
+        "from gravure.tools.fuzz.workers import READ, outcomes\n"
+        "found = [*outcomes(lambda number: (READ, 'fine'), 0, 3, seconds=60.0, memory=1 << 41)]\n"
+        "assert [x.kind for x in found] == [READ] * 3, found\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

@@ -92,7 +92,10 @@ def _child(judge: Judge, numbers: range, writing: int, memory: int) -> None:
 def _limit_memory(memory: int) -> None:
     """Let this process map so many bytes more; what it has mapped already is not the case's."""
     there = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (memory + there, memory + there))
+    limit, most = memory + there, resource.getrlimit(resource.RLIMIT_AS)[1]
+    if most != resource.RLIM_INFINITY:
+        limit = min(limit, most)  # whoever started it may have allowed less
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def _write(pipe: int, data: bytes) -> None:
