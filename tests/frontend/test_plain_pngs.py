@@ -95,3 +95,46 @@ def test_damaged_and_other_ones_are_left():
     file = io.BytesIO()
     PIL.new("P", (3, 3)).save(file, "PNG")
     assert plain_png(file.getvalue()) is None
+
+
+def test_files_without_their_end_or_with_changed_chunks_are_refused():
+    for image in (np.arange(36, dtype=np.uint8), np.arange(36, dtype=np.uint16) * 1800):
+        data = tf.io.encode_png(image.reshape(3, 4, 3)).numpy()
+        damaged = bytearray(data)
+        damaged[-14] ^= 1  # in the sum of the chunk before the end
+        for each in (data[:-1], data[:-8], data[:-12], data[:-13], bytes(damaged)):
+            for read in (tf.io.decode_png, tf.io.decode_image):
+                for channels in (0, 1):
+                    with pytest.raises(tf.errors.InvalidArgumentError):
+                        read(each, channels)
+        assert tf.io.decode_png(data + b"abc").shape == (3, 4, 3)
+
+
+def test_two_channels_are_not_asked_for():
+    data = tf.io.encode_png(np.zeros((3, 4, 2), np.uint8))
+    assert tf.io.decode_png(data).shape == (3, 4, 2)
+    for read in (tf.io.decode_png, tf.io.decode_image):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="channels"):
+            read(data, 2)
+
+
+def test_images_as_other_numbers_have_all_16_bits():
+    image = np.array([[[49241, 30000, 1], [40021, 40021, 40021]]], np.uint16)
+    deep, flat = tf.io.encode_png(image), tf.io.encode_png((image >> 8).astype(np.uint8))
+    for read in (tf.io.decode_image, tf.function(tf.io.decode_image)):
+        np.testing.assert_array_equal(read(deep, dtype=tf.uint16), image)
+        np.testing.assert_array_equal(read(flat, dtype=tf.uint16), (image >> 8) * 257)
+        np.testing.assert_allclose(read(deep, dtype=tf.float32), image / 65535, rtol=1e-6)
+        np.testing.assert_allclose(read(deep, dtype=tf.float64), image / 65535, rtol=1e-12)
+        np.testing.assert_array_equal(read(deep), image >> 8)
+
+
+def test_grey_is_made_of_the_bits_in_the_file():
+    image = np.array([[[49241, 46003, 45000], [39321, 44718, 29555]]], np.uint16)
+    grey = (image.astype(np.int64) @ (9798, 19235, 3735) + (1 << 14) >> 15)[:, :, None]
+    deep = tf.io.encode_png(image)
+    np.testing.assert_array_equal(tf.io.decode_png(deep, 1, tf.uint16), grey)
+    np.testing.assert_array_equal(tf.io.decode_png(deep, 1), grey >> 8)
+    flat = tf.io.encode_png((image >> 8).astype(np.uint8))
+    eight = tf.io.decode_png(flat, 1).numpy().astype(np.int64)
+    np.testing.assert_array_equal(tf.io.decode_png(flat, 1, tf.uint16), eight * 257)

@@ -26,7 +26,7 @@ from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import SCALAR_TEXT, host, text, unknown
 from ..core.values import convert, convert_text
 from ..image.colours import convert_image_dtype
-from .plain_png import deep_png, plain_png
+from .plain_png import deep_png, ends_whole, plain_png
 
 COLORS = {1: "GRAY", 3: "RGB"}
 """The names that the decoder of JPEGs has for numbers of channels."""
@@ -34,6 +34,8 @@ GRAY_ALPHA = 4
 """The number of a PNG's colours that Pillow makes three of, if they have 16 bits."""
 GRAY = np.array((9798, 19235, 3735), np.int64)
 """The shares of red, green and blue in a grey of PNG, of 32768."""
+HALF = 1 << 14
+"""What rounds a grey of 16 bits; one of eight is cut off."""
 MAGIC = (
     (b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"),
 )  # fmt: skip
@@ -151,15 +153,25 @@ def pixels(image: object) -> Array:
 
 
 def png(data: bytes, channels: int, dtype: DTypeLike | None = np.uint8) -> Array:
-    """Return height, width and channels of a PNG."""
+    """Return height, width and channels of a PNG, which are made gray as they lie in the file."""
     if dtype == np.uint8 and (found := plain_png(data)) is not None:
         return with_channels(found, channels)
+    if not ends_whole(data):
+        raise InvalidArgumentError(f"Invalid PNG data, size {len(data)}")
+    made = with_channels(_as_it_lies(data, dtype), channels)
+    if made.dtype == np.uint16 and dtype != np.uint16:
+        return (made >> 8).astype(np.uint8)
+    return made.astype(np.uint16) * 257 if made.dtype != np.uint16 == dtype else made
+
+
+def _as_it_lies(data: bytes, dtype: DTypeLike | None) -> Array:
+    """Return a PNG of as many bits as its channels have; what nobody reads has only eight."""
     image = loaded(opened(data, "PNG"), len(data))
-    deep = image.mode.startswith("I")
-    if not deep and data[24] == 16:
+    if image.mode.startswith("I"):
+        return pixels(image).astype(np.uint16)
+    if data[24] == 16:
         if (found := plain_png(data, 16)) is not None:
-            found = found if dtype == np.uint16 else (found >> 8).astype(np.uint8)
-            return with_channels(found, channels)
+            return found
         if dtype == np.uint16:
             raise InvalidArgumentError("this PNG is read as 8 bits only: dtype=tf.uint8")
         if data[25] == GRAY_ALPHA:
@@ -168,12 +180,7 @@ def png(data: bytes, channels: int, dtype: DTypeLike | None = np.uint8) -> Array
         image = image.convert("RGBA" if "transparency" in image.info else "RGB")
     elif image.mode in ("1", "LA", "PA"):
         image = image.convert("L" if image.mode == "1" else "LA")
-    array = pixels(image)
-    if deep:
-        array = array.astype(np.uint16) if dtype == np.uint16 else (array >> 8).astype(np.uint8)
-    elif dtype == np.uint16:
-        array = array.astype(np.uint16) * 257
-    return with_channels(array, channels)
+    return pixels(image)
 
 
 def with_channels(array: Array, channels: int) -> Array:
@@ -186,7 +193,8 @@ def with_channels(array: Array, channels: int) -> Array:
     if channels > 2 and have <= 2:
         color = np.repeat(color, 3, axis=2)
     elif channels <= 2 and have > 2:
-        color = (color.astype(np.int64) @ GRAY >> 15)[:, :, None].astype(array.dtype)
+        half = HALF if array.dtype == np.uint16 else 0
+        color = (color.astype(np.int64) @ GRAY + half >> 15)[:, :, None].astype(array.dtype)
     if channels in (1, 3):
         return np.ascontiguousarray(color)
     full = alpha if have in (2, 4) else np.full_like(alpha, most)
@@ -286,8 +294,8 @@ def _only(data: Array) -> bytes:
 def _count(channels: SupportsInt | None) -> int:
     """Return the number of channels, 0 for that of the file."""
     found = int(channels or 0)
-    if found not in (0, 1, 2, 3, 4):
-        raise InvalidArgumentError(f"channels must be 0, 1, 2, 3 or 4, got {found}")
+    if found not in (0, 1, 3, 4):
+        raise InvalidArgumentError(f"channels must be 0, 1, 3 or 4, got {found}")
     return found
 
 
@@ -366,9 +374,22 @@ def decode_image(
     """Return an image of any format that is known, as numbers of a type."""
     n, row = _count(channels), row_of(dtype)
     dims = None if expand_animations else (None, None, n or None)
-    made = _decoded("DecodeImage", lambda data: any_image(data, n, frames=expand_animations),
-                    contents, dims, rows.u8, name)  # fmt: skip
-    return made if row == rows.u8 else convert_image_dtype(made, dtype)
+    read = row if row in (rows.u8, rows.u16, rows.f32) else rows.u16
+    made = _decoded("DecodeImage",
+                    lambda data: _numbers_of(data, n, read.numpy, frames=expand_animations),
+                    contents, dims, read, name)  # fmt: skip
+    return made if row == read else convert_image_dtype(made, dtype)
+
+
+def _numbers_of(data: bytes, channels: int, dtype: DTypeLike | None, *, frames: bool) -> Array:
+    """Return an image as numbers of a type: of a PNG all 16 bits count, where it has them."""
+    if dtype != np.uint8 and format_of(data) == "PNG":
+        made = png(data, channels, np.uint16)
+    else:
+        made = any_image(data, channels, frames=frames)
+    if dtype == np.float32:
+        return made.astype(np.float32) * np.float32(1 / np.iinfo(made.dtype).max)
+    return made if made.dtype == dtype else made.astype(np.uint16) * 256
 
 
 def is_jpeg(contents: object, name: str | None = None) -> TfTensor:

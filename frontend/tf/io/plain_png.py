@@ -83,6 +83,17 @@ def _parts(data: bytes) -> bytes | None:
     return None
 
 
+def ends_whole(data: bytes) -> bool:
+    """Say whether a PNG has its end, and what has to be read is as it was written until there."""
+    at, is_end = len(SIGNATURE), False
+    while not is_end:
+        size, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
+        if at + 12 + size > len(data) or (kind[:1].isupper() and not _is_whole(data, at, size)):
+            return False
+        at, is_end = at + 12 + size, kind == b"IEND"
+    return True
+
+
 def _unpacked(packed: bytes, size: int) -> bytes | None:
     """Return so many bytes that were packed; None if there are others."""
     reader = zlib.decompressobj()
