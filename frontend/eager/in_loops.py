@@ -175,11 +175,9 @@ def _logarithms(a: F64s, n: int, signs: F64s, sizes: F64s) -> int:
                     a[one], a[other] = a[other], a[one]
             here = top + k * n
             pivot = a[here + k]
-            if pivot == 0.0 and sign != 0.0:
-                sign, size = 0.0, -INFINITE
-            elif sign != 0.0:
-                size += log(abs(pivot))
-                sign = NAN if isnan(pivot) else -sign if pivot < 0.0 else sign
+            if sign != 0.0:
+                size = size + log(abs(pivot)) if pivot != 0.0 else -INFINITE
+                sign = _sign_with(sign, pivot)
             for i in range(k + 1, n):
                 row = top + i * n
                 factor = a[row + k] / pivot
@@ -187,6 +185,11 @@ def _logarithms(a: F64s, n: int, signs: F64s, sizes: F64s) -> int:
                     a[row + j] -= factor * a[here + j]
         signs[each], sizes[each] = sign, size
     return n
+
+
+def _sign_with(sign: float, pivot: float) -> float:
+    """Return the sign of a product to which a pivot comes: also of one without end."""
+    return sign if pivot > 0.0 else -sign if pivot < 0.0 else abs(pivot)
 
 
 @_loops(Inverse)
