@@ -17,7 +17,8 @@ from gravure.passes.pipelines import LEVELS
 from gravure.tools.fuzz import shrink
 from gravure.tools.fuzz.graphs import case
 from gravure.tools.fuzz.making.grown import Grown, grown
-from gravure.tools.fuzz.making.maker import Input, Value
+from gravure.tools.fuzz.making.maker import Grower, Input, UnfitError, Value
+from gravure.tools.fuzz.making.reductions import multiplied
 from gravure.tools.fuzz.ways import WAYS, Findings, differs, judged, run_way, some_ways, usable
 from gravure.tools.fuzz.workers import FAULT, READ, REFUSED
 
@@ -154,3 +155,11 @@ def test_devices_are_for_what_runs_on_them(gravure: Any) -> None:
     assert "fuzz files runs on no device" in found.err
     found = gravure("fuzz", "programs", "--device", "gpux")
     assert "expected 'gpu:N' or 'emulated'" in found.err
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+@pytest.mark.parametrize("size", [5, 40, 2000])
+def test_products_that_no_float_holds_do_not_fit(dtype: str, size: int) -> None:
+    maker = Grower(Random(1), 1)
+    with pytest.raises(UnfitError):
+        multiplied(maker, Value("x", dtype, ((size,),), most=2.0**300))

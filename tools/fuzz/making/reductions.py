@@ -12,6 +12,8 @@ from .maker import DIGITS, Grower, Value, numpy_type
 
 MOST_WHOLE = 2.0**31
 """Products of integers are less: where they do not fit, onnxruntime gives the largest number."""
+MOST_EXPONENT = 1000
+"""Bounds of products are below two to this power, which floats hold."""
 
 
 def axes_of(maker: Grower, x: Value) -> tuple[list[int], list[Value]]:
@@ -72,8 +74,10 @@ def multiplied(maker: Grower, x: Value) -> Value:
     axes, operand = axes_of(maker, x)
     count = counted(maker, x, axes)
     needs(count < 6 or not x.is_float)
-    noise = count * x.noise * max(x.most, 1.0) ** (count - 1) if x.is_float else 0.0
-    most = max(x.most, 1.0) ** count if count < 60 else 1e18
+    top = max(x.most, 1.0)
+    needs(count < 60 and count * math.log2(top) < MOST_EXPONENT)
+    noise = count * x.noise * top ** (count - 1) if x.is_float else 0.0
+    most = top**count
     needs(x.is_float or most < MOST_WHOLE)
     return maker.node("ReduceProd", [x, *operand], most=most, step=x.step**min(count, 60) and min(
         x.step**min(count, 60), 1.0), noise=noise, single=False,
