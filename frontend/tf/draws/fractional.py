@@ -37,21 +37,18 @@ Three = tuple[TfTensor, TfTensor, TfTensor]
 
 def _edges(length: int, count: int, words: WordsInTurn, *, smooth: bool) -> Array:
     """Return where windows along an axis begin, and its end: sizes are one of two neighbours."""
-    if length % count == 0:
-        sizes = np.full(count, length // count)
-    elif smooth:
+    if smooth:
         ratio, least = length / count, length // count
         most = min((least + 2) / ratio - 1, (length + 1 - least) / ratio - (count - 1))
         start = words.double() * most
         ends = [1, *(math.ceil(ratio * (i + start)) for i in range(1, count)), length + 1]
         sizes = np.diff(ends)
-        words.anew()
     else:
         sizes = np.full(count, length // count) + (np.arange(count) < length % count)
-        for i in range(count - 1):
+        for i in range(count):  # (the last one stays, but its word is taken)
             other = i + words.next() % (count - i)
             sizes[i], sizes[other] = sizes[other], sizes[i]
-        words.anew()
+    words.anew()
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 

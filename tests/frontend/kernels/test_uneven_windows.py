@@ -94,3 +94,17 @@ def test_edges_that_are_none_are_refused(down):
             orig_input_tensor_shape=[2, 5, 6, 3], out_backprop=grad, row_pooling_sequence=down,
             col_pooling_sequence=ACROSS,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ratios", "smooth", "across"),
+    [  # of TensorFlow; an axis before that comes out even takes its numbers too
+        ([1, 1.0, 1.5, 1], False, [0, 1, 2, 4, 6, 8, 10, 12, 13, 14, 16, 17]),
+        ([1, 1.0, 1.5, 1], True, [0, 2, 3, 5, 6, 8, 9, 11, 12, 14, 16, 17]),
+        ([1, 2.5, 1.1, 1], False, [0, 1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13, 14, 15, 16, 17]),
+    ],
+)
+def test_edges_are_drawn_behind_all_numbers_of_the_axis_before(ratios, smooth, across):
+    for pool in (tf.compat.v1.nn.fractional_max_pool, tf.compat.v1.nn.fractional_avg_pool):
+        found = pool(np.zeros((1, 13, 17, 1), np.float32), ratios, smooth, False, True, 3, 5)
+        assert found[2].numpy().tolist() == across
