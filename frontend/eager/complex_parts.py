@@ -90,6 +90,11 @@ def in_shares(kernel: Kernel, *given: Array) -> Array:
     return made
 
 
+def in_a_row(z: Array) -> Array:
+    """Return the parts of complex numbers, one number behind the other."""
+    return np.ravel(z).view(np.float32 if z.dtype == c64.numpy else np.float64)
+
+
 def together(real: Array, imag: Array) -> Array:
     """Return complex numbers of their parts, which broadcast."""
     if real.shape != imag.shape:
@@ -97,7 +102,7 @@ def together(real: Array, imag: Array) -> Array:
     is_narrow = real.dtype == np.float32
     made = np.empty(real.shape, np.complex64 if is_narrow else np.complex128)
     function = _narrow_paired if is_narrow else _wide_paired
-    function(*map(np.ravel, (real, imag)), made.reshape(-1).view(real.dtype))
+    function(*map(np.ravel, (real, imag)), in_a_row(made))
     return made
 
 
@@ -105,11 +110,9 @@ def equal(x: Array, y: Array) -> Array:
     """Say where complex numbers of one type that broadcast have equal parts."""
     if x.shape != y.shape:
         x, y = np.broadcast_arrays(x, y)
-    is_narrow = x.dtype == c64.numpy
-    part = np.float32 if is_narrow else np.float64
     made = np.empty(x.shape, np.bool_)
-    function = _narrow_equal if is_narrow else _wide_equal
-    function(*[np.ravel(z).view(part) for z in (x, y)], made.reshape(-1))
+    function = _narrow_equal if x.dtype == c64.numpy else _wide_equal
+    function(in_a_row(x), in_a_row(y), made.reshape(-1))
     return made
 
 
@@ -126,17 +129,16 @@ COMPARED: dict[type[Op], Kernel] = {Equal: equal, NotEqual: not_equal}
 def products(x: Array, y: Array) -> Array:
     """Return products of complex numbers of one type that broadcast; each step is rounded."""
     is_narrow = x.dtype == c64.numpy
-    part = np.float32 if is_narrow else np.float64
     if x.size == 1 != y.size:
         x, y = y, x
     if y.size == 1 and x.ndim >= y.ndim:
-        made, function = np.empty(x.shape, x.dtype), _narrow_scaled if is_narrow else _wide_scaled
-        function(*[np.ravel(z).view(part) for z in (x, y)], made.reshape(-1).view(part))
-        return made
-    if x.shape != y.shape:
-        x, y = np.broadcast_arrays(x, y)
-    made, function = np.empty(x.shape, x.dtype), _narrow if is_narrow else _wide
-    function(*[np.ravel(z).view(part) for z in (x, y)], made.reshape(-1).view(part))
+        function = _narrow_scaled if is_narrow else _wide_scaled
+    else:
+        function = _narrow if is_narrow else _wide
+        if x.shape != y.shape:
+            x, y = np.broadcast_arrays(x, y)
+    made = np.empty(x.shape, x.dtype)
+    function(*map(in_a_row, (x, y, made)))
     return made
 
 
@@ -145,9 +147,7 @@ def quotients(x: Array, y: Array) -> Array:
     if x.shape != y.shape:
         x, y = np.broadcast_arrays(x, y)
     made = np.empty(x.shape, np.complex128)
-    _wide_divided(
-        *[np.ravel(z).view(np.float64) for z in (x, y)], made.reshape(-1).view(np.float64)
-    )
+    _wide_divided(*map(in_a_row, (x, y, made)))
     return made
 
 
@@ -159,11 +159,10 @@ def products_along(x: Array, *, axes: Sequence[int], keepdims: bool) -> Array:
         return Prod.evaluate(x, axes=tuple(axes), keepdims=keepdims)[0]
     blocks = blocks_along(x, found)
     outer, count, inner = blocks.shape
-    is_narrow = x.dtype == c64.numpy
-    part, function = (np.float32, _narrow_along) if is_narrow else (np.float64, _wide_along)
+    function = _narrow_along if x.dtype == c64.numpy else _wide_along
     made = np.empty((outer, inner), x.dtype)
-    rooms = [np.empty((count + 1) // 2 * inner * 2, part) for _ in range(2)]
-    function(blocks.reshape(-1).view(part), *rooms, made.reshape(-1).view(part), count, inner)
+    rooms = [np.empty((count + 1) // 2 * inner, x.dtype) for _ in range(2)]
+    function(in_a_row(blocks), *map(in_a_row, (*rooms, made)), count, inner)
     return made.reshape(shape)
 
 
@@ -171,8 +170,7 @@ def opposite(z: Array) -> Array:
     """Return the opposite of complex numbers, part by part: numpy takes one after the other."""
     if not z.flags.c_contiguous:
         return np.asarray(np.negative(z))
-    part = np.float32 if z.dtype == c64.numpy else np.float64
-    made: Array = np.negative(z.reshape(-1).view(part)).view(z.dtype)
+    made: Array = np.negative(in_a_row(z)).view(z.dtype)
     return made.reshape(z.shape)
 
 
@@ -218,34 +216,37 @@ def _wide_scaled(x: F64s, y: F64s, made: F64s) -> int:
     return count
 
 
-@serial
-def _narrow_paired(real: F32s, imag: F32s, made: F32s) -> int:
+def _paired(real: Array, imag: Array, made: Array) -> int:
     for i in range(len(real)):
         made[2 * i] = real[i]
         made[2 * i + 1] = imag[i]
     return len(real)
+
+
+@serial
+def _narrow_paired(real: F32s, imag: F32s, made: F32s) -> int:
+    return _paired(real, imag, made)
 
 
 @serial
 def _wide_paired(real: F64s, imag: F64s, made: F64s) -> int:
-    for i in range(len(real)):
-        made[2 * i] = real[i]
-        made[2 * i + 1] = imag[i]
-    return len(real)
+    return _paired(real, imag, made)
+
+
+def _equal(x: Array, y: Array, made: Flags) -> int:
+    for i in range(len(made)):
+        made[i] = (x[2 * i] == y[2 * i]) & (x[2 * i + 1] == y[2 * i + 1])
+    return len(made)
 
 
 @serial
 def _narrow_equal(x: F32s, y: F32s, made: Flags) -> int:
-    for i in range(len(made)):
-        made[i] = (x[2 * i] == y[2 * i]) & (x[2 * i + 1] == y[2 * i + 1])
-    return len(made)
+    return _equal(x, y, made)
 
 
 @serial
 def _wide_equal(x: F64s, y: F64s, made: Flags) -> int:
-    for i in range(len(made)):
-        made[i] = (x[2 * i] == y[2 * i]) & (x[2 * i + 1] == y[2 * i + 1])
-    return len(made)
+    return _equal(x, y, made)
 
 
 @serial

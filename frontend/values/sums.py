@@ -136,23 +136,23 @@ def sums_of_rows(table: Array, at: Array, ids: Array, count: int) -> Array:
     return made
 
 
-@serial
-def _add_narrow_rows(table: F32s, at: I64s, ids: I64s, made: F32s, width: int) -> int:
+def _add_rows(table: Array, at: I64s, ids: I64s, made: Array, width: int) -> int:
     """Add each row to its sum; no row is written down between."""
-    for i in range(len(at)):
-        source, to = at[i] * width, ids[i] * width
-        for j in range(width):
-            made[to + j] = single(made[to + j] + table[source + j])
-    return width
-
-
-@serial
-def _add_wide_rows(table: F64s, at: I64s, ids: I64s, made: F64s, width: int) -> int:
     for i in range(len(at)):
         source, to = at[i] * width, ids[i] * width
         for j in range(width):
             made[to + j] += table[source + j]
     return width
+
+
+@serial
+def _add_narrow_rows(table: F32s, at: I64s, ids: I64s, made: F32s, width: int) -> int:
+    return _add_rows(table, at, ids, made, width)
+
+
+@serial
+def _add_wide_rows(table: F64s, at: I64s, ids: I64s, made: F64s, width: int) -> int:
+    return _add_rows(table, at, ids, made, width)
 
 
 def extremes_of(data: Array, ends: Array, how: str) -> Array:
