@@ -150,11 +150,11 @@ def _leaves(node: Node, x: Value, ensemble: Ensemble) -> tuple[Value, Array, Arr
     for step in range(int(depths.max(initial=0))):
         going = int((depths > step).sum())
         if going <= live * GOING:
-            place = places.value()
+            place = places.place
             done.append(c.cut(node.emit, place, 1, going, live))
             live, places = going, InTrees(tables, c.cut(node.emit, place, 1, 0, going))
         places = tables.step(places)
-    place = places.value()
+    place = places.place
     if done:
         place = make.concat(place, *reversed(done), axis=1)
     if not np.array_equal(order, np.arange(len(order))):
@@ -169,10 +169,7 @@ class InTrees:
 
     tables: _Tables
     place: Value
-
-    def value(self) -> Value:
-        """Return the places, [N, trees]."""
-        return self.place
+    """[N, trees]."""
 
     def looked_up(self, values: Array, dtype: DType) -> Value:
         """Return what a table has at each place."""
@@ -241,7 +238,7 @@ class _Tables:
         at, leads = places
         own = np.where(leads == np.arange(len(leads)), -1, at)  # a leaf's is the last entry
         self.modes = [[*nodes.modes, ""][i] for i in own]
-        self.members = [[*nodes.members, ()][i] for i in own]
+        members = [[*nodes.members, ()][i] for i in own]
         splits, features = np.append(nodes.splits, np.nan)[own], np.append(nodes.features, 0)[own]
         self.missing = np.append(nodes.missing_is_yes, False)[own]
         width = node.shape(x)[1]
@@ -254,9 +251,9 @@ class _Tables:
         used = [mode for mode in MODES if mode in self.modes] or ["BRANCH_LEQ"]
         self.masks = {used[0]: np.ones(0, bool)}
         self.masks |= {mode: np.array([m == mode for m in self.modes]) for mode in used[1:]}
-        self.sets = np.full((len(own), max(*map(len, self.members), 1)), np.nan)
-        for row, members in enumerate(self.members):
-            self.sets[row, : len(members)] = members
+        self.sets = np.full((len(own), max(*map(len, members), 1)), np.nan)
+        for row, chosen in enumerate(members):
+            self.sets[row, : len(chosen)] = chosen
 
     def table(self, values: Array, dtype: DType) -> Value:
         """Return a table as a constant, once."""
