@@ -120,6 +120,8 @@ class GraphData(TypedDict):
     nodes: list[NodeData]
     functions: dict[str, BodyData]
     variables: dict[str, VariableData]
+    resources: NotRequired[dict[str, Plain]]
+    """The kinds and the forms of what steps of the host have together, by their names."""
 
 
 def empty_data() -> GraphData:
@@ -208,7 +210,9 @@ class Writer:
 
     def __init__(self, *, copies: bool = False) -> None:
         self.copies = copies
-        self.resources: dict[Resource, str] = {}
+        self.named: dict[Resource, str] = {}
+        self.resources: dict[str, Plain] = {}
+        """The kinds and the forms of what steps have together, by name, each written once."""
         self.functions: dict[FuncGraph, str] = {}
         self.bodies: dict[str, BodyData] = {}
         self.variables: dict[VariableState, str] = {}
@@ -339,11 +343,13 @@ class Writer:
         return [type(value).__name__, self.value(value.form())]
 
     def resource(self, value: Resource) -> Plain:
-        """Return the name, the kind and the form of what steps have together."""
+        """Return the name of what steps have together."""
         if not self.copies:
             raise NotSerialisableError(f"it holds a {type(value).__name__}")
-        name = self.resources.setdefault(value, f"r{len(self.resources)}")
-        return [name, value.kind, self.value(dict(value.form()))]
+        if value not in self.named:
+            self.named[value] = name = f"r{len(self.named)}"
+            self.resources[name] = [value.kind, self.value(dict(value.form()))]
+        return self.named[value]
 
     def variable(self, state: Stateful) -> str:
         """Return the name of a variable in the text."""
@@ -525,12 +531,14 @@ class NodeReader:
             raise GraphTextError(f"options {made!r}, expected a dictionary")
         return made
 
-    def resource(self, name: object, kind: object, form: Plain) -> Resource:
+    def resource(self, name: str) -> Resource:
         """Return what steps have together, the same each time."""
-        if not isinstance(name, str) or kind not in RESOURCES:
-            raise GraphTextError(f"a resource {name!r} of kind {kind!r}")
         if name not in self.resources:
-            self.resources[name] = RESOURCES[str(kind)](**self.options(form))
+            match self.data.get("resources", {}).get(name):
+                case [str(kind), form] if kind in RESOURCES:
+                    self.resources[name] = RESOURCES[kind](**self.options(form))
+                case found:
+                    raise GraphTextError(f"a resource {name!r} is {found!r}")
         return self.resources[name]
 
     def variable(self, name: str) -> VariableState:
@@ -573,7 +581,7 @@ READERS: dict[str, Callable[[NodeReader, Any], object]] = {
     "ellipsis": lambda r, x: Ellipsis,
     "pattern": lambda r, x: pattern_of(r.value(x[0]), x[1]),
     "composite": lambda r, x: composite_of(x[0], r.value(x[1])),
-    "resource": lambda r, x: r.resource(*x),
+    "resource": NodeReader.resource,
     "spec": NodeReader.spec,
     "dim": NodeReader.dim,
 }

@@ -138,6 +138,7 @@ class SavedData(TypedDict):
     variables: dict[str, StateData]
     objects: list[ObjectData]
     signatures: dict[str, TraceData]
+    resources: NotRequired[dict[str, Plain]]
     order: NotRequired[list[str]]
     """The names of the signatures as they were given; those of older files are in theirs."""
     values: NotRequired[str]
@@ -290,6 +291,8 @@ class _Saver:
             "signatures": named,
             "order": list(named),
         }
+        if self.writer.resources:
+            data["resources"] = self.writer.resources
         return data, self.values
 
     def variable(self, state: VariableState) -> StateData:
