@@ -166,12 +166,14 @@ def png(data: bytes, channels: int, dtype: DTypeLike | None = np.uint8) -> Array
 
 def _as_it_lies(data: bytes, dtype: DTypeLike | None) -> Array:
     """Return a PNG of as many bits as its channels have; what nobody reads has only eight."""
-    image = loaded(opened(data, "PNG"), len(data))
-    if image.mode.startswith("I"):
+    image = opened(data, "PNG")
+    is_gray, is_deep = image.mode.startswith("I"), data[24] == 16
+    if is_deep and not is_gray and (found := plain_png(data, 16)) is not None:
+        return found
+    loaded(image, len(data))
+    if is_gray:
         return pixels(image).astype(np.uint16)
-    if data[24] == 16:
-        if (found := plain_png(data, 16)) is not None:
-            return found
+    if is_deep:
         if dtype == np.uint16:
             raise InvalidArgumentError("this PNG is read as 8 bits only: dtype=tf.uint8")
         if data[25] == GRAY_ALPHA:
@@ -269,10 +271,8 @@ def any_image(data: bytes, channels: int, *, frames: bool = True) -> Array:
 def _decoded(
     type_: str, read: Callable[[bytes], Array], contents: object, dims: Sequence[int | None] | None,
     row: DType, name: str | None,
-    ) -> TfTensor:  # fmt: skip
-    given = [
-        convert_text(contents, type_) if type_ != "DecodeJpeg" else convert(contents, "string")
-    ]
+) -> TfTensor:  # fmt: skip
+    given = [convert_text(contents, type_)]
     spec = unknown(row, *dims) if dims is not None else rows_of(row)
     return host(type_, lambda data: (read(_only(data)),), given, [spec], name=name)[0]
 
@@ -323,7 +323,8 @@ def decode_jpeg(
         raise InvalidArgumentError(f"ratio must be 1, 2, 4, or 8, got {ratio}")
     n = _count(channels)
     decoding = Decoding(ratio, dct_method == "INTEGER_ACCURATE", fancy_upscaling)
-    return _decoded("DecodeJpeg", lambda data: jpeg(data, n, decoding), contents,
+    given = convert(contents, "string")  # (TensorFlow does so before the operation takes it)
+    return _decoded("DecodeJpeg", lambda data: jpeg(data, n, decoding), given,
                     (None, None, n or None), rows.u8, name)  # fmt: skip
 
 
