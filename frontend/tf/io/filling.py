@@ -23,10 +23,8 @@ def fill(
     The room is that above the `least` elements that stay in a queue which mixes.
     """
     add_queue_runner(QueueRunner(queue, enqueue_ops))
-    room = capacity - least
-    above: object = queue.size()
+    room, above = capacity - least, queue.size()
     name = f"fraction_of_{room}_full"
     if least:
-        above = maximum(0, queue.size() - least)
-        name = f"fraction_over_{least}_of_{room}_full"
+        above, name = maximum(0, above - least), f"fraction_over_{least}_of_{room}_full"
     scalar(summary_name or name, cast(above, "float32") * (1.0 / room if room else float("inf")))
