@@ -15,6 +15,10 @@ step needs the one before it. What may stand in such a function, `llvm/serial` s
 when it is first called, and kept in the cache. As Python runs it, it means the same, so long as
 integers stay in 64 bits: `function` is that, for tests.
 
+Arrays that are called `Array` have elements of any type here, the same for all of them: for each
+one that comes the function is compiled once. What is to be rounded as its elements are is
+`rounded(x, like)`.
+
 Arrays have one row of elements, whatever their shape. An access outside of one ends the call with
 an `IndexError`; nothing is written there.
 """
@@ -23,7 +27,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -31,6 +35,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ...runtime.buffer import Array, address, is_plain
+from ..llvm.serial.kinds import ANY_ARRAY
 
 if TYPE_CHECKING:
     from ...target import Target
@@ -57,6 +62,7 @@ ROWS: dict[str, np.dtype[Any]] = {
     "F64s": np.dtype(np.float64),
 }
 """The element type of arrays, by what a function calls them."""
+NAMES = {dtype: name for name, dtype in ROWS.items()}
 LETTERS = {"int": "l", "Word": "l", "float": "d"}
 """How numbers are handed over."""
 OUTSIDE = -(1 << 63)
@@ -79,23 +85,43 @@ def single(x: float) -> float:
     return float(np.float32(x))
 
 
+def rounded(x: float, like: Array) -> float:
+    """Return a number as an array of floats would hold it, which is to be of 32 or 64 bits."""
+    return float(like.dtype.type(x))
+
+
 def exp_single(x: float) -> float:
     """Return e to a number of 32 bits; compiled, it has the bits that the operation has."""
     return float(np.exp(np.float32(x)))
 
 
 class Serial:
-    """A function that is compiled when it is first called."""
+    """A function that is compiled when it is first called, for one type of elements or for each."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], element: str = ANY_ARRAY) -> None:
         update_wrapper(self, function)
         self.function = function
-        self.kinds = [str(each) for each in inspect.get_annotations(function).values()][:-1]
+        names = [str(each) for each in inspect.get_annotations(function).values()][:-1]
+        self.kinds = [element if name == ANY_ARRAY else name for name in names]
         self.call: Callable[..., int] = self.first
+        self.by_type: dict[np.dtype[Any], Serial] = {}
+        if ANY_ARRAY in self.kinds:
+            self.open = self.kinds.index(ANY_ARRAY)
+            self.call = self.of_its_type
 
     def __call__(self, *given: Any) -> int:
         """Call the compiled function, and return its number."""
         return self.call(*given)
+
+    def of_its_type(self, *given: Any) -> int:
+        """Call the function for elements of the type that the first open array has."""
+        dtype = given[self.open].dtype
+        one = self.by_type.get(dtype)
+        if one is None:
+            if dtype not in NAMES:
+                raise TypeError(f"{self.function.__name__}: {dtype}, expected {', '.join(ROWS)}")
+            one = self.by_type[dtype] = Serial(self.function, NAMES[dtype])
+        return one.call(*given)
 
     def first(self, *given: Any) -> int:
         """Call the function, which is compiled from now on."""
@@ -107,7 +133,7 @@ class Serial:
         from ...runtime import direct  # noqa: PLC0415  (only who computes needs any of these)
         from ...runtime.library import Library  # noqa: PLC0415
 
-        library = Library.load(_library(self.function))
+        library = Library.load(_library(self.function, self.kinds))
         letters = "".join(LETTERS.get(kind, "pl") for kind in self.kinds)
         run = library.function("run", f"l{letters}")
 
@@ -142,16 +168,17 @@ def serial(function: Callable[..., Any]) -> Serial:
     return Serial(function)
 
 
-def _library(function: Callable[..., Any]) -> bytes:
-    """Return the library of a function, out of the cache if it is there."""
+def _library(function: Callable[..., Any], kinds: Sequence[str]) -> bytes:
+    """Return the library of a function of such arguments, out of the cache if it is there."""
     from ..cache import default_cache  # noqa: PLC0415  (only who computes needs any of these)
     from ..compiled import Options, target_of  # noqa: PLC0415
     from ..keys import key_of  # noqa: PLC0415
 
     target = target_of(Options(numerics="exact"))
-    name = f"{function.__module__}.{function.__qualname__}"
+    name = f"{function.__module__}.{function.__qualname__}({', '.join(kinds)})"
     key = key_of("\n".join([f"serial {name}", *stands_on(function)]), target)
-    return default_cache().get_or_make(key, lambda: _made(function, target), f"serial {name}")
+    made = partial(_made, function, kinds, target)
+    return default_cache().get_or_make(key, made, f"serial {name}")
 
 
 def stands_on(function: Callable[..., Any]) -> list[str]:
@@ -174,11 +201,11 @@ def stands_on(function: Callable[..., Any]) -> list[str]:
     return [*sorted(numbers), *(Path(file).read_text() for file in files)]
 
 
-def _made(function: Callable[..., Any], target: Target) -> bytes:
+def _made(function: Callable[..., Any], kinds: Sequence[str], target: Target) -> bytes:
     """Return a compiled function."""
     from ..aot.library import link  # noqa: PLC0415  (LLVM, not for what is in the cache)
     from ..llvm.compile import assemble_optimised  # noqa: PLC0415
     from ..llvm.serial.module import TAG, module  # noqa: PLC0415
 
-    text = module(function, target, OUTSIDE)
+    text = module(function, kinds, target, OUTSIDE)
     return link([assemble_optimised(text, target)], TAG, libraries=["libm.so.6"]).tobytes()

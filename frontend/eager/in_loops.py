@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ...codegen.serial.function import F32s, F64s, I64s, serial
+from ...codegen.serial.function import F64s, I64s, serial
 from ...ir.op import Array, Op
 from ...ir.ops.factor import (
     Cholesky,
@@ -358,13 +358,13 @@ def back_to_largest(
         rows, _ = known(x.shape)
         made = np.zeros(x.shape, x.dtype)
         depth = x.shape[-1] if channels_last else 1
-        function = _give_narrow if x.dtype == np.float32 else _give_wide
-        function(np.ascontiguousarray(x), np.ascontiguousarray(grad), made, rows, depth)
+        _give(np.ascontiguousarray(x), np.ascontiguousarray(grad), made, rows, depth)
         return made
 
     return back
 
 
+@serial
 def _give(x: Array, grad: Array, made: Array, rows: I64s, depth: int) -> int:
     """Add each gradient to what an element gets; what is no number is the largest.
 
@@ -404,16 +404,6 @@ def _place_of_largest(x: Array, rows: I64s, window: int, start: int, depth: int)
             line += j_step
         row += i_step
     return place
-
-
-@serial
-def _give_narrow(x: F32s, grad: F32s, made: F32s, rows: I64s, depth: int) -> int:
-    return _give(x, grad, made, rows, depth)
-
-
-@serial
-def _give_wide(x: F64s, grad: F64s, made: F64s, rows: I64s, depth: int) -> int:
-    return _give(x, grad, made, rows, depth)
 
 
 INFINITE = float("inf")

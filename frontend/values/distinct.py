@@ -10,7 +10,7 @@ from math import isnan
 
 import numpy as np
 
-from ...codegen.serial.function import F64s, I32s, I64s, U32s, serial
+from ...codegen.serial.function import I32s, I64s, U32s, serial
 from ...ir.op import Array
 from ...ir.ops.selecting import Unique
 
@@ -44,7 +44,7 @@ def _few(x: Array, *, is_sorted: bool) -> list[Array] | None:
         place,
         made,
     )
-    many = (_number_floats if is_float else _number)(*given)
+    many = _number(*given)
     if many < 0:
         return None
     first = made[:many].copy()
@@ -60,7 +60,7 @@ def _few_slices(x: Array, axis: int, *, is_sorted: bool) -> list[Array] | None:
     most = min(FEW, count)
     place, made = np.empty(count, np.int64), np.empty(2 * most, np.int64)
     given = keys, x.size // max(count, 1), int(is_sorted), np.empty(4 * most, np.int64), place, made
-    many = (_number_slices_of_floats if is_float else _number_slices)(*given)
+    many = _number_slices(*given)
     if many < 0:
         return None
     first = made[:many].copy()
@@ -68,32 +68,16 @@ def _few_slices(x: Array, axis: int, *, is_sorted: bool) -> list[Array] | None:
 
 
 @serial
-def _number(keys: I64s, is_sorted: int, known: I64s, room: I64s, place: I64s, made: I64s) -> int:
-    """Give whole numbers their numbers."""
-    return _in_order(_numbered(keys, known, room, place), is_sorted, room, place, made)
-
-
-@serial
-def _number_floats(
-    keys: F64s, is_sorted: int, known: F64s, room: I64s, place: I64s, made: I64s
-) -> int:
-    """Give floats their numbers."""
+def _number(keys: Array, is_sorted: int, known: Array, room: I64s, place: I64s, made: I64s) -> int:
+    """Give keys their numbers."""
     return _in_order(_numbered(keys, known, room, place), is_sorted, room, place, made)
 
 
 @serial
 def _number_slices(
-    keys: I64s, width: int, is_sorted: int, room: I64s, place: I64s, made: I64s
+    keys: Array, width: int, is_sorted: int, room: I64s, place: I64s, made: I64s
 ) -> int:
-    """Give rows of whole numbers their numbers."""
-    return _in_order(_numbered_rows(keys, width, room, place), is_sorted, room, place, made)
-
-
-@serial
-def _number_slices_of_floats(
-    keys: F64s, width: int, is_sorted: int, room: I64s, place: I64s, made: I64s
-) -> int:
-    """Give rows of floats their numbers."""
+    """Give rows of keys their numbers."""
     return _in_order(_numbered_rows(keys, width, room, place), is_sorted, room, place, made)
 
 

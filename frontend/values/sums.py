@@ -6,7 +6,7 @@ from math import isnan
 
 import numpy as np
 
-from ...codegen.serial.function import F32s, F64s, I32s, I64s, serial, single
+from ...codegen.serial.function import F64s, I64s, rounded, serial
 from ...ir.op import Array
 
 TYPES = (np.dtype(np.float32), np.dtype(np.float64))
@@ -27,21 +27,16 @@ def ends_of(ids: Array, count: int) -> Array:
         found: Array = np.searchsorted(ids, np.arange(count, dtype=ids.dtype), "right")
         return found
     ends = np.empty(count, np.int64)
-    function = _narrow_ends if ids.dtype == np.int32 else _wide_ends
-    function(np.ascontiguousarray(ids, None if ids.dtype == np.int32 else np.int64), ends)
+    _fill_ends(_of_known_type(ids), ends)
     return ends
 
 
-@serial
-def _narrow_ends(ids: I32s, ends: I64s) -> int:
-    return _fill_ends(ids, ends)
+def _of_known_type(ids: Array) -> Array:
+    """Return numbers of segments without gaps, of 32 bits if they are, of 64 if not."""
+    return np.ascontiguousarray(ids, None if ids.dtype == np.int32 else np.int64)
 
 
 @serial
-def _wide_ends(ids: I64s, ends: I64s) -> int:
-    return _fill_ends(ids, ends)
-
-
 def _fill_ends(ids: Array, ends: I64s) -> int:
     """Write where a segment ends when one behind it begins: numbers looked up would jump about."""
     place = 0
@@ -61,20 +56,10 @@ def is_in_order(ids: Array) -> bool:
     >>> is_in_order(np.array([0, 0, 3])), is_in_order(np.array([1, 0]))
     (True, False)
     """
-    function = _narrow_falls if ids.dtype == np.int32 else _wide_falls
-    return not function(np.ascontiguousarray(ids, None if ids.dtype == np.int32 else np.int64))
+    return not _falls(_of_known_type(ids))
 
 
 @serial
-def _narrow_falls(ids: I32s) -> int:
-    return _falls(ids)
-
-
-@serial
-def _wide_falls(ids: I64s) -> int:
-    return _falls(ids)
-
-
 def _falls(ids: Array) -> int:
     """Count the numbers that are less than the one before: all, without a look at each."""
     count = 0
@@ -86,13 +71,12 @@ def _falls(ids: Array) -> int:
 def sums_of(data: Array, ends: Array) -> Array:
     """Return the sum of the numbers up to each end, from the one before on."""
     made = np.empty(len(ends), data.dtype)
-    function = _narrow if data.dtype == np.float32 else _wide
-    function(np.ascontiguousarray(data), np.ascontiguousarray(ends, np.int64), made)
+    _add(np.ascontiguousarray(data), np.ascontiguousarray(ends, np.int64), made)
     return made
 
 
 @serial
-def _narrow(data: F32s, ends: I64s, made: F32s) -> int:
+def _add(data: Array, ends: I64s, made: Array) -> int:
     """Add up two sums at a time: each addition waits for the one before, not for the other sum."""
     at = 0
     for row in range(0, len(ends), 2):
@@ -100,25 +84,15 @@ def _narrow(data: F32s, ends: I64s, made: F32s) -> int:
         end = ends[row + 1] if row + 1 < len(ends) else middle
         one, other, both = 0.0, 0.0, max(min(middle - at, end - middle), 0)
         for i in range(both):
-            one, other = single(one + data[at + i]), single(other + data[middle + i])
+            one = rounded(one + data[at + i], made)
+            other = rounded(other + data[middle + i], made)
         for i in range(at + both, middle):
-            one = single(one + data[i])
+            one = rounded(one + data[i], made)
         for i in range(middle + both, end):
-            other = single(other + data[i])
+            other = rounded(other + data[i], made)
         made[row], at = one, end
         if row + 1 < len(ends):
             made[row + 1] = other
-    return at
-
-
-@serial
-def _wide(data: F64s, ends: I64s, made: F64s) -> int:
-    at = 0
-    for row in range(len(ends)):
-        total = 0.0
-        for i in range(at, ends[row]):
-            total += data[i]
-        made[row], at = total, ends[row]
     return at
 
 
@@ -130,12 +104,12 @@ def sums_of_rows(table: Array, at: Array, ids: Array, count: int) -> Array:
     [[10.0, 20.0], [0.0, 0.0], [11.0, 22.0]]
     """
     made = np.zeros((count, table.shape[1]), table.dtype)
-    function = _add_narrow_rows if table.dtype == np.float32 else _add_wide_rows
     places = [np.ascontiguousarray(x, np.int64) for x in (at, ids)]
-    function(np.ascontiguousarray(table), *places, made, table.shape[1])
+    _add_rows(np.ascontiguousarray(table), *places, made, table.shape[1])
     return made
 
 
+@serial
 def _add_rows(table: Array, at: I64s, ids: I64s, made: Array, width: int) -> int:
     """Add each row to its sum; no row is written down between."""
     for i in range(len(at)):
@@ -143,16 +117,6 @@ def _add_rows(table: Array, at: I64s, ids: I64s, made: Array, width: int) -> int
         for j in range(width):
             made[to + j] += table[source + j]
     return width
-
-
-@serial
-def _add_narrow_rows(table: F32s, at: I64s, ids: I64s, made: F32s, width: int) -> int:
-    return _add_rows(table, at, ids, made, width)
-
-
-@serial
-def _add_wide_rows(table: F64s, at: I64s, ids: I64s, made: F64s, width: int) -> int:
-    return _add_rows(table, at, ids, made, width)
 
 
 def extremes_of(data: Array, ends: Array, how: str) -> Array:
@@ -166,28 +130,28 @@ def extremes_of(data: Array, ends: Array, how: str) -> Array:
     """
     made = np.empty(len(ends), data.dtype)
     given = np.ascontiguousarray(data), np.ascontiguousarray(ends, np.int64), made
-    is_narrow = data.dtype == np.float32
     if how == "mul":
-        (_narrow_product if is_narrow else _wide_product)(*given)
+        _multiply(*given)
     else:
-        (_narrow_most if is_narrow else _wide_most)(*given, 1.0 if how == "max" else -1.0)
+        _find_most(*given, 1.0 if how == "max" else -1.0)
     return made
 
 
 @serial
-def _narrow_product(data: F32s, ends: I64s, made: F32s) -> int:
-    """Multiply two products at a time, as `_narrow` adds."""
+def _multiply(data: Array, ends: I64s, made: Array) -> int:
+    """Multiply two products at a time, as `_add` adds."""
     at = 0
     for row in range(0, len(ends), 2):
         middle = ends[row]
         end = ends[row + 1] if row + 1 < len(ends) else middle
         one, other, both = 1.0, 1.0, max(min(middle - at, end - middle), 0)
         for i in range(both):
-            one, other = single(one * data[at + i]), single(other * data[middle + i])
+            one = rounded(one * data[at + i], made)
+            other = rounded(other * data[middle + i], made)
         for i in range(at + both, middle):
-            one = single(one * data[i])
+            one = rounded(one * data[i], made)
         for i in range(middle + both, end):
-            other = single(other * data[i])
+            other = rounded(other * data[i], made)
         made[row], at = one, end
         if row + 1 < len(ends):
             made[row + 1] = other
@@ -195,31 +159,8 @@ def _narrow_product(data: F32s, ends: I64s, made: F32s) -> int:
 
 
 @serial
-def _wide_product(data: F64s, ends: I64s, made: F64s) -> int:
-    at = 0
-    for row in range(len(ends)):
-        total = 1.0
-        for i in range(at, ends[row]):
-            total *= data[i]
-        made[row], at = total, ends[row]
-    return at
-
-
-@serial
-def _narrow_most(data: F32s, ends: I64s, made: F32s, way: float) -> int:
+def _find_most(data: Array, ends: I64s, made: Array, way: float) -> int:
     """Look for the largest of the numbers times 1 or -1."""
-    at = 0
-    for row in range(len(ends)):
-        most = data[at] * way if at < ends[row] else 0.0
-        for i in range(at + 1, ends[row]):
-            x = data[i] * way
-            most = x if x > most or isnan(x) else most
-        made[row], at = most * way if at < ends[row] else 0.0, ends[row]
-    return at
-
-
-@serial
-def _wide_most(data: F64s, ends: I64s, made: F64s, way: float) -> int:
     at = 0
     for row in range(len(ends)):
         most = data[at] * way if at < ends[row] else 0.0

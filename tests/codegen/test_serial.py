@@ -31,9 +31,11 @@ from gravure.codegen.serial.function import (
     U64s,
     Word,
     little,
+    rounded,
     serial,
     single,
 )
+from gravure.ir.op import Array
 from gravure.runtime import direct
 
 LIMIT = 7
@@ -320,6 +322,36 @@ class Checked:
         if not 0 <= at < len(self.array):
             raise IndexError(at)
         self.array[at] = x
+
+
+@serial
+def _products(x: Array, y: Array, made: Array, count: I64s) -> int:
+    """Multiply and add up, rounded as elements are; count is of 64 bits for all of them."""
+    total = 0.0
+    for i in range(len(made)):
+        total = rounded(total + rounded(x[i] * y[i], made), made)
+        made[i] = total
+    count[0] = len(made)
+    return len(made)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_open_arrays_have_elements_of_the_type_that_comes(dtype: type[np.floating]) -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 50)).astype(dtype)
+    made, wanted, count = np.empty(50, dtype), np.empty(50, dtype), np.zeros(1, np.int64)
+    assert _products(x, y, made, count) == _products.function(x, y, wanted, count) == count[0]
+    np.testing.assert_array_equal(made, wanted)
+    np.testing.assert_array_equal(made, np.cumsum(x * y, dtype=dtype))
+
+
+def test_open_arrays_of_one_call_have_one_type() -> None:
+    x, count = np.zeros(3), np.zeros(1, np.int64)
+    with pytest.raises(TypeError, match="_products: float32, expected float64s"):
+        _products(x, x.astype(np.float32), x, count)
+    with pytest.raises(TypeError, match=r"_products: float16, expected U8s, .*, F64s"):
+        _products(*[x.astype(np.float16)] * 3, count)
+    with pytest.raises(TypeError, match=r"rounded\(.*\) is not of floats"):
+        _products(*[count] * 4)
 
 
 def test_words_end_inside_of_their_text() -> None:

@@ -24,7 +24,7 @@ def test_segments_end_where_numpy_finds_them(dtype) -> None:
 
 def test_segments_in_python_are_those_of_compiled_code() -> None:
     ids, ends = np.array([0, 0, 2, 5, 5]), [-1] * 8
-    sums._wide_ends.function(ids.tolist(), ends)
+    sums._fill_ends.function(ids.tolist(), ends)
     assert ends == sums.ends_of(ids, 8).tolist() == [2, 2, 3, 3, 3, 5, 5, 5]
 
 

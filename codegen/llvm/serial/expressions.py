@@ -315,6 +315,8 @@ class Expressions:
             return Scalar(self.row(given[0]).size, INT)
         if name in ("little", "put_little"):
             return self.word(node)
+        if name == "rounded":
+            return self.rounded(node)
         if name in KINDS:
             return self.converted(self.scalar(given[0]), KINDS[name])
         if name in OF_LIBM or name in OF_NUMBERS:
@@ -342,6 +344,13 @@ class Expressions:
         if count < WIDTH // 8:
             made = self.text.value(f"zext {kind} {made} to i64")
         return Scalar(made, WORD)
+
+    def rounded(self, node: ast.Call) -> Scalar:
+        """Return a number as an array of floats would hold it."""
+        x, like = self.scalar(node.args[0], FLOAT), self.row(node.args[1]).element
+        if like.kind is not FLOAT:
+            raise self.wrong(node, "is not of floats")
+        return self.function("single", [x], node) if like.narrow else x
 
     def converted(self, x: Scalar, kind: NumberKind) -> Scalar:
         """Return a number as one of another kind; floats that are integers end at the last one."""

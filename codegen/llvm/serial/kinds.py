@@ -61,3 +61,5 @@ ELEMENTS = {
     "F32s": Element("float", 4, FLOAT, "fpext", "fptrunc"),
     "F64s": Element("double", 8, FLOAT),
 }
+ANY_ARRAY = "Array"
+"""What a function calls an array of whatever elements."""

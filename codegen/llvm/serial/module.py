@@ -10,9 +10,8 @@ slow function behind the capsule.
 
 from __future__ import annotations
 
-import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....runtime.direct import (
@@ -62,12 +61,13 @@ ARRAY_TYPE, INT_TYPE, FLOAT_TYPE, SLOW, RAISE, VECTORCALL, CALL, READ_INT, MAKE_
 WORDS = 9
 
 
-def module(function: Callable[..., Any], target: Target, outside: int) -> str:
-    """Return the text of a module; its function gives `outside` where it would leave an array."""
-    names = inspect.get_annotations(function)
-    given = {name: str(kind) for name, kind in names.items() if name != "return"}
+def module(function: Callable[..., Any], kinds: Sequence[str], target: Target, outside: int) -> str:
+    """Return the text of a module for arguments of such kinds.
+
+    Its function gives `outside` where it would leave an array.
+    """
     size, manifest = c_string(json.dumps({"tag": TAG}))
-    run, declarations = _run(function, given, target, outside)
+    run, declarations = _run(function, kinds, target, outside)
     return "\n".join(
         [
             f'target triple = "{target.triple}"',
@@ -78,19 +78,19 @@ def module(function: Callable[..., Any], target: Target, outside: int) -> str:
             "}",
             run,
             SIZE,
-            _call([*given.values()], outside),
+            _call(kinds, outside),
             "",
         ]
     )
 
 
 def _run(
-    function: Callable[..., Any], given: Mapping[str, str], target: Target, outside: int
+    function: Callable[..., Any], kinds: Sequence[str], target: Target, outside: int
 ) -> tuple[str, list[str]]:
     """Return the function of addresses, sizes and numbers, and the declarations that it needs."""
     text, parameters = Statements(target), list[str]()
     values: list[Value] = []
-    for number, kind in enumerate(given.values()):
+    for number, kind in enumerate(kinds):
         if kind in ELEMENTS:
             parameters += [f"ptr %a{number}", f"i64 %n{number}"]
             values.append(ArrayRow(f"%a{number}", f"%n{number}", ELEMENTS[kind]))

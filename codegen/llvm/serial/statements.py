@@ -14,10 +14,8 @@ from typing import Any
 from ....target import Target
 from .affine import affine_accesses
 from .expressions import Expressions
-from .kinds import ELEMENTS, INT, KINDS, ArrayRow, NumberKind, Scalar, Value
+from .kinds import ANY_ARRAY, ELEMENTS, INT, KINDS, ArrayRow, NumberKind, Scalar, Value
 
-ANY_ARRAY = "Array"
-"""What functions that are called call an array of whatever elements."""
 FEW = 1 << 31
 """So many times so many are less than a number of 64 bits holds."""
 

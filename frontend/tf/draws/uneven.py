@@ -11,9 +11,11 @@ from math import isnan
 
 import numpy as np
 
-from ....codegen.serial.function import F32s, F64s, I32s, I64s, serial, single
+from ....codegen.serial.function import F64s, I64s, serial, single
 from ....ir.op import Array
 
+TYPES = [np.dtype(x) for x in (np.float32, np.float64, np.int32, np.int64)]
+"""The element types of images that are gone through as they are."""
 Edges = tuple[Array, Array]
 """Of rows and of columns."""
 
@@ -28,9 +30,9 @@ def pooled(x: Array, edges: Edges, overlapping: bool, *, mean: bool) -> Array:
     most = max(np.diff(edges[1]).tolist()) + overlapping
     is_narrow = most <= NARROW and x.shape[3] < DEEP
     lines = np.empty((most if is_narrow else 1) * math.prod(x.shape[2:]), wide.dtype)
-    POOLS[wide.dtype](wide, made, lines, *edges, *x.shape[1:], int(overlapping), int(mean))
-    if mean and made.dtype in SHARES:
-        SHARES[made.dtype](made, *edges, *x.shape[1:], int(overlapping))
+    _pool(wide, made, lines, *edges, *x.shape[1:], int(overlapping), int(mean))
+    if mean and made.dtype.kind == "f":
+        _share(made, *edges, *x.shape[1:], int(overlapping))
     elif mean:
         flat = made.reshape(len(made), rows, columns, -1)
         flat[...] = (flat / _counts(edges, x, overlapping)[:, :, None]).astype(made.dtype)
@@ -52,7 +54,7 @@ def _counts(edges: Edges, x: Array, overlapping: bool) -> Array:
 
 def _in_known_type(x: Array) -> Array:
     """Return an array without gaps of a type that there are loops for, which holds its elements."""
-    if x.dtype in POOLS:
+    if x.dtype in TYPES:
         return np.ascontiguousarray(x)
     is_whole = x.dtype.kind in "iub"
     return np.ascontiguousarray(x, np.int64 if is_whole else np.float32)
@@ -63,8 +65,7 @@ def back_to_largest(x: Array, grad: Array, edges: Edges, overlapping: bool) -> A
     wide, made = _in_known_type(x), np.zeros(x.shape, np.float64)
     given = np.ascontiguousarray(grad, np.float64)
     if given.size:
-        ways_back = BACK_TO_LARGEST[wide.dtype]
-        ways_back(wide, given, made, *edges, *x.shape[1:], int(overlapping))
+        _find_largest(wide, given, made, *edges, *x.shape[1:], int(overlapping))
     return made.astype(x.dtype)
 
 
@@ -78,6 +79,7 @@ def back_to_all(sizes: Array, grad: Array, edges: Edges, overlapping: bool) -> A
     return made.astype(grad.dtype)
 
 
+@serial
 def _pool(
     x: Array, made: Array, lines: Array, down: I64s, across: I64s, height: int, width: int,
     depth: int, more: int, mean: int,
@@ -140,6 +142,7 @@ def _pool_columns(
     return to
 
 
+@serial
 def _find_largest(
     x: Array, grad: F64s, made: F64s, down: I64s, across: I64s, height: int, width: int, depth: int,
     more: int,
@@ -185,69 +188,6 @@ def _spread(
 
 
 @serial
-def _pool_f32(
-    x: F32s, made: F32s, lines: F32s, down: I64s, across: I64s, height: int, width: int,
-    depth: int, more: int, mean: int,
-) -> int:  # fmt: skip
-    return _pool(x, made, lines, down, across, height, width, depth, more, mean)
-
-
-@serial
-def _find_largest_f32(
-    x: F32s, grad: F64s, made: F64s, down: I64s, across: I64s, height: int, width: int, depth: int,
-    more: int,
-) -> int:  # fmt: skip
-    return _find_largest(x, grad, made, down, across, height, width, depth, more)
-
-
-@serial
-def _pool_f64(
-    x: F64s, made: F64s, lines: F64s, down: I64s, across: I64s, height: int, width: int,
-    depth: int, more: int, mean: int,
-) -> int:  # fmt: skip
-    return _pool(x, made, lines, down, across, height, width, depth, more, mean)
-
-
-@serial
-def _find_largest_f64(
-    x: F64s, grad: F64s, made: F64s, down: I64s, across: I64s, height: int, width: int, depth: int,
-    more: int,
-) -> int:  # fmt: skip
-    return _find_largest(x, grad, made, down, across, height, width, depth, more)
-
-
-@serial
-def _pool_i32(
-    x: I32s, made: I32s, lines: I32s, down: I64s, across: I64s, height: int, width: int,
-    depth: int, more: int, mean: int,
-) -> int:  # fmt: skip
-    return _pool(x, made, lines, down, across, height, width, depth, more, mean)
-
-
-@serial
-def _find_largest_i32(
-    x: I32s, grad: F64s, made: F64s, down: I64s, across: I64s, height: int, width: int, depth: int,
-    more: int,
-) -> int:  # fmt: skip
-    return _find_largest(x, grad, made, down, across, height, width, depth, more)
-
-
-@serial
-def _pool_i64(
-    x: I64s, made: I64s, lines: I64s, down: I64s, across: I64s, height: int, width: int,
-    depth: int, more: int, mean: int,
-) -> int:  # fmt: skip
-    return _pool(x, made, lines, down, across, height, width, depth, more, mean)
-
-
-@serial
-def _find_largest_i64(
-    x: I64s, grad: F64s, made: F64s, down: I64s, across: I64s, height: int, width: int, depth: int,
-    more: int,
-) -> int:  # fmt: skip
-    return _find_largest(x, grad, made, down, across, height, width, depth, more)
-
-
 def _share(
     made: Array, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
 ) -> int:
@@ -263,35 +203,3 @@ def _share(
                     made[to + k] = made[to + k] / count
                 to += depth
     return to
-
-
-@serial
-def _share_f32(
-    made: F32s, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
-) -> int:
-    return _share(made, down, across, height, width, depth, more)
-
-
-@serial
-def _share_f64(
-    made: F64s, down: I64s, across: I64s, height: int, width: int, depth: int, more: int
-) -> int:
-    return _share(made, down, across, height, width, depth, more)
-
-
-SHARES = {np.dtype(np.float32): _share_f32, np.dtype(np.float64): _share_f64}
-"""By element type, of floats."""
-POOLS = {
-    np.dtype(np.float32): _pool_f32,
-    np.dtype(np.float64): _pool_f64,
-    np.dtype(np.int32): _pool_i32,
-    np.dtype(np.int64): _pool_i64,
-}
-"""By element type."""
-BACK_TO_LARGEST = {
-    np.dtype(np.float32): _find_largest_f32,
-    np.dtype(np.float64): _find_largest_f64,
-    np.dtype(np.int32): _find_largest_i32,
-    np.dtype(np.int64): _find_largest_i64,
-}
-"""By element type of the images."""

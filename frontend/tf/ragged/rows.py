@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....codegen.serial.function import I32s, I64s, serial
+from ....codegen.serial.function import I64s, serial
 from ....ir.op import Array
 from ...values.run_errors import InvalidArgumentError
 
@@ -45,11 +45,12 @@ def steps_up(starts: Array, steps: Array, counts: Array, dtype: np.dtype[np.gene
     [5, 4, 0, 2, 4]
     """
     made = np.empty(int(counts.sum()), dtype)
-    (_step_up if made.itemsize == 8 else _step_up_words)(starts, steps, counts, made)
+    _step_up(starts, steps, counts, made)
     return made
 
 
-def _steps(starts: I64s, steps: I64s, counts: I64s, made: Array) -> int:
+@serial
+def _step_up(starts: I64s, steps: I64s, counts: I64s, made: Array) -> int:
     at = 0
     for row in range(len(counts)):
         x = starts[row]
@@ -58,16 +59,6 @@ def _steps(starts: I64s, steps: I64s, counts: I64s, made: Array) -> int:
             x += steps[row]
         at += counts[row]
     return at
-
-
-@serial
-def _step_up(starts: I64s, steps: I64s, counts: I64s, made: I64s) -> int:
-    return _steps(starts, steps, counts, made)
-
-
-@serial
-def _step_up_words(starts: I64s, steps: I64s, counts: I64s, made: I32s) -> int:
-    return _steps(starts, steps, counts, made)
 
 
 @serial

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ....codegen.serial.function import F32s, F64s, I32s, I64s, serial
+from ....codegen.serial.function import I32s, I64s, serial
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
@@ -37,10 +37,11 @@ def regression(matrix: Array, dtype: np.dtype[np.generic]) -> Sequence[Array]:
     is_wide = dtype == np.float64
     found = np.array(matrix, np.float64 if is_wide else np.float32, order="C")
     rooms = [np.empty(matrix.shape[1], kind) for kind in (found.dtype, found.dtype, np.int64)]
-    (_pool_wide if is_wide else _pool_narrow)(found, numbers, *rooms)
+    _pool(found, numbers, *rooms)
     return found.astype(dtype, copy=False), numbers
 
 
+@serial
 def _pool(found: Array, numbers: I32s, sums: Array, means: Array, counts: I64s) -> int:
     """Pool what rises in each row, from its first element to its last, in the place of the row."""
     width = len(counts)
@@ -60,16 +61,6 @@ def _pool(found: Array, numbers: I32s, sums: Array, means: Array, counts: I64s) 
                 found[at], numbers[at] = means[pool], pool
                 at += 1
     return width
-
-
-@serial
-def _pool_narrow(found: F32s, numbers: I32s, sums: F32s, means: F32s, counts: I64s) -> int:
-    return _pool(found, numbers, sums, means, counts)
-
-
-@serial
-def _pool_wide(found: F64s, numbers: I32s, sums: F64s, means: F64s, counts: I64s) -> int:
-    return _pool(found, numbers, sums, means, counts)
 
 
 @custom_gradient
