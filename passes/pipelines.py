@@ -24,6 +24,7 @@ GRAPH = (
     "decompose",
     "cancel-transposes",
     "split-pads",  # behind choose-layout: a pad moves easier than its pieces
+    "turn-sorts",  # behind cancel-transposes, which might move them elsewhere
     "simplify-arithmetic",  # behind decompose: a mean divides by a constant
     "canonicalize",
     "constant-fold",
@@ -97,7 +98,7 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "O1": (
         *(INLINE, NOTE, SPLIT, CUT, "require-sizes"),
         *("canonicalize", "simplify-control", "cse", "widen-products", "decompose"),
-        *("split-pads", "dce"),
+        *("split-pads", "turn-sorts", "dce"),
         *(*WEIGHTS, *LOWER),
     ),
     "O2": (INLINE, NOTE, SPLIT, CUT, "require-sizes", *GRAPH, *WEIGHTS, *LOWER),

@@ -26,12 +26,6 @@ from .builder.elements import Element
 from .builder.loops import Index
 from .builder.ordering import Item, Ordering
 
-FEW = 16
-"""How many of a column are kept in registers at most."""
-
-NARROWEST = 4
-"""Columns side by side from which on vectors of them take less time than one by one."""
-
 
 class ColumnsSort(Ordering):
     """Builds one kernel."""

@@ -20,10 +20,10 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 
-from ...ir.types.dtypes import DType, f32, i32, i64
+from ...ir.types.dtypes import i64
 from .builder.elements import Element
-from .builder.loops import Index, storage, vector_type
-from .builder.ordering import Item, Ordering
+from .builder.keys import KeyOrdering
+from .builder.loops import Index, storage
 from .map import fitting_lanes, walk_vectors
 
 SHORTEST, LONGEST = 16, 1 << 20
@@ -41,7 +41,7 @@ Key: TypeAlias = tuple[SSAValue, ...]
 """A key with the place in it, or a key and the place."""
 
 
-class MergeSort(Ordering):
+class MergeSort(KeyOrdering):
     """Builds one kernel."""
 
     def along(self) -> None:
@@ -51,7 +51,6 @@ class MergeSort(Ordering):
         blocks = -(-self.length // BLOCK)
         self.passes = (blocks - 1).bit_length()
         self.filled = BLOCK << self.passes
-        self.is_wide = self.spec.dtype.size == i64.size
         size = 2 * self.filled
         self.apart = (0, size) if self.is_wide else (0,)
         """Where the parts of a key are, from its own place on."""
@@ -82,43 +81,14 @@ class MergeSort(Ordering):
         math, loops, lanes = self.math, self.loops, self.lanes
         assert self.axis_group.value is not None, "the axis is walked"
         at = loops.index(self.axis_group.value)
-        key = math.cast(self.key(self.element(at)), i64)
+        key = self.key(self.element(at))
         start = loops.add(self.first, at)
         place = math.from_index(at, i64, 0)
         if lanes:
             place = math.add(place, math.from_index(loops.step(lanes), i64, lanes))
-        parts = [key, place]
-        if not self.is_wide:
-            parts = [math.bitwise_or(math.shift_left(key, math.constant(32, i64)), place)]
+        parts = [key, place] if self.is_wide else [self.with_place(key, place)]
         for part, apart in zip(parts, self.apart, strict=True):
             loops.store(part.value, self.scratch, loops.add(start, apart), self.reader.mask)
-
-    def key(self, x: Element) -> Element:
-        """Return signed numbers of 32 or 64 bits in the order of the elements."""
-        math, kind = self.math, i64 if self.is_wide else i32
-        if x.dtype.is_float:
-            bits = self.bits(x, kind)
-            turned = math.shift_right(bits, math.constant(8 * kind.size - 1, kind))
-            flipped = math.bitwise_and(turned, math.constant(kind.maximum, kind))
-            key = math.bitwise_xor(bits, flipped)
-        elif x.dtype.name in ("u32", "u64"):
-            key = math.bitwise_xor(
-                Element(x.value, kind, x.lanes), math.constant(kind.minimum, kind)
-            )
-        else:
-            key = math.cast(x, kind)
-        return math.bitwise_not(key) if self.largest else key
-
-    def bits(self, x: Element, kind: DType) -> Element:
-        """Return the bits of a float; equal numbers have equal bits, all NaNs the same."""
-        math = self.math
-        wide = x if self.is_wide else math.cast(x, f32)
-        number = math.add(wide, math.constant(0.0, wide.dtype))
-        number = math.select(math.isnan(wide), math.constant(float("nan"), wide.dtype), number)
-        made = self.loops.pure(
-            arith.BitcastOp, (number.value,), vector_type(storage(kind), x.lanes)
-        )
-        return Element(made, kind, x.lanes)
 
     # -- sorting --------------------------------------------------------------------------
 
@@ -216,10 +186,7 @@ class MergeSort(Ordering):
 
     def write(self, sorted_at: Index) -> None:
         """Write the best elements, read again so that they are exact, and their places."""
-        loops, math = self.loops, self.math
+        loops = self.loops
         with loops.loop(0, int(self.k)) as one:  # type: ignore[arg-type]
-            place = Element(self.load(loops.add(sorted_at, one.index))[-1], i64, 0)
-            if not self.is_wide:
-                place = math.bitwise_and(place, math.constant((1 << 32) - 1, i64))
-            at = loops.minimum(loops.maximum(math.to_index(place), 0), self.length - 1)
-            self.put(one.index, Item(self.element(loops.index(at)), place))
+            found = Element(self.load(loops.add(sorted_at, one.index))[-1], i64, 0)
+            self.put_again(one.index, found if self.is_wide else self.place_in(found))

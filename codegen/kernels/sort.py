@@ -8,13 +8,14 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 
 from ...ir import Op
-from ...ir.types.dims import product
+from ...ir.ops.sort import TopK
 from ...ir.types.dtypes import DType, i64
-from ...ir.types.shapes import normalize_axis
 from ...target import Target
+from .builder.ordering import Ordering
 from .builder.plan import returned_values
-from .columns_sort import FEW, NARROWEST, ColumnsSort
-from .heap_sort import HeapSort
+from .columns_sort import ColumnsSort
+from .heap_sort import ItemHeap
+from .key_heap import KeyHeap
 from .merge_sort import LONGEST, SHORTEST, MergeSort
 
 SLOPE, FREE = 2, 7
@@ -25,18 +26,23 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a sort."""
     anchor = returned_values(kernel)[0].owner
     assert isinstance(anchor, Op), "the root is an operation"
-    way = MergeSort if merges(anchor) else HeapSort
-    return (ColumnsSort if has_few(anchor, target) else way)(kernel, target).build()
+    return _way(anchor, target)(kernel, target).build()
 
 
-def has_few(op: Op, target: Target) -> bool:
-    """Say whether few elements are wanted of each of many columns, which lie side by side."""
-    attributes, spec = op.plain_attributes(), op.specs[0]
-    axis, k = normalize_axis(attributes["axis"], spec.rank), attributes["k"]
-    columns = product(spec.dims[axis + 1 :])
-    if not (target.can.walk_vectors and isinstance(k, int)) or spec.dtype.kind == "c":
-        return False
-    return 1 <= k <= FEW and (not isinstance(columns, int) or columns >= NARROWEST)
+def _way(op: Op, target: Target) -> type[Ordering]:
+    """Return what sorts here."""
+    few = isinstance(op, TopK) and op.has_few(op.specs[0], **op.plain_attributes())
+    if few and target.can.walk_vectors:
+        return ColumnsSort
+    if merges(op):
+        return MergeSort
+    return KeyHeap if has_keys(op) else ItemHeap
+
+
+def has_keys(op: Op) -> bool:
+    """Say whether the key of an element and its place are 64 bits."""
+    spec = op.specs[0]
+    return spec.dtype.size < i64.size and spec.dtype.kind != "c"
 
 
 def merges(op: Op) -> bool:

@@ -14,7 +14,7 @@ from ..facts import KernelForm, Work
 from ..families import REAL, AxisPlaces, expect
 from ..op import Array, Call, Op, register
 from ..samples import Sample
-from ..types.dims import Dim
+from ..types.dims import Dim, product
 from ..types.dtypes import bf16, f16, f32, f64, i8, i64, u8, u64
 from ..types.numerics import widen
 from ..types.tensor import TensorSpec
@@ -59,6 +59,14 @@ def first_of(x: Array, k: int, axis: int, *, largest: bool) -> Array:
     return order_of(x, axis, descending=largest).take(range(k), axis).astype(np.int64)
 
 
+FEW = 16
+"""How many of a column are kept in registers at most."""
+MOST = 1 << 32
+"""Rows of 32 bits or fewer are shorter: an element and its place are compared as one number."""
+NARROWEST = 4
+"""Columns side by side from which on vectors of them take less time than one by one."""
+
+
 @register
 class TopK(AxisPlaces):
     """The k largest (or smallest) elements along an axis, best first, and their indices.
@@ -93,8 +101,19 @@ class TopK(AxisPlaces):
         text = f"k {k}, expected 0 to {x.dims[axis]}, the extent of axis {axis}"
         at_most(0, k, text)
         at_most(k, x.dims[axis], text)
+        if x.dtype.size < i64.size:
+            many = f"{x.dims[axis]} of {x.dtype} along axis {axis}, expected fewer than {MOST}"
+            at_most(x.dims[axis], MOST - 1, many)
         result = x.with_shape(replaced(x.dims, axis, k))
         return (result, result.with_dtype(i64))
+
+    @classmethod
+    def has_few(cls, x: TensorSpec, *, k: Dim, axis: int, **_: object) -> bool:
+        """Say whether few elements are wanted of each of many columns, which lie side by side."""
+        columns = product(x.dims[axis + 1 :])
+        if not isinstance(k, int) or x.dtype.kind == "c":
+            return False
+        return 1 <= k <= FEW and (not isinstance(columns, int) or columns >= NARROWEST)
 
     @classmethod
     def extent(cls, operands: Sequence[TensorSpec], **attributes: Any) -> Dim:

@@ -1,7 +1,8 @@
 """Rewrite by rules until none applies: a worklist, and rules found by the operation's name.
 
 A rule is a function of an operation and the `Rewriter`. It refuses by returning None, or
-returns the value that stands for the operation's result; its docstring is its equation:
+returns the value that stands for the operation's result, or as many as it has; its docstring is
+its equation:
 
     @reads("constant")
     def add_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
@@ -80,7 +81,7 @@ class RuleBook(Generic[RuleT]):
         return tuple(rule for fits, rule in self.rules if fits(op))
 
 
-Rule: TypeAlias = "Callable[[Op, Rewriter], SSAValue | None]"
+Rule: TypeAlias = "Callable[[Op, Rewriter], SSAValue | Sequence[SSAValue] | None]"
 Rules: TypeAlias = Mapping[str, Sequence[Rule]]
 """The rules of each operation by its name, tried in order."""
 
@@ -174,8 +175,11 @@ class Rewriter:
 
     def make(self, kind: type[Op], *operands: SSAValue, **attributes: Any) -> SSAValue:
         """Make an operation before the one at hand; return its result."""
+        return self.insert(kind.make(*operands, **attributes))[0]
+
+    def insert(self, made: Op) -> Sequence[SSAValue]:
+        """Put an operation before the one at hand; return its results."""
         assert self.current is not None, "a rule makes operations only while it is tried"
-        made = kind.make(*operands, **attributes)
         source = self.current.attributes.get(SOURCE)
         if source is not None:
             made.attributes[SOURCE] = source
@@ -184,15 +188,22 @@ class Rewriter:
         block.insert_op_before(made, self.current)
         if made.name in self.rules:
             self.later(made)
-        return made.results[0]
+        return made.results
 
     def constant(self, array: Array) -> SSAValue:
         """Make a `gv.constant` of these elements."""
         return self("constant", value=array)
 
-    def replace(self, op: Op, value: SSAValue) -> None:
-        """Let `value` stand for the result of `op`, and look at its users again."""
-        (result,) = op.results
+    def replace(self, op: Op, made: SSAValue | Sequence[SSAValue]) -> None:
+        """Let values stand for the results of `op`, and look at its users again."""
+        values = [made] if isinstance(made, SSAValue) else made
+        for result, value in zip(op.results, values, strict=True):
+            self.replace_result(op, result, value)
+        if is_unused(op):
+            self.erase(op)
+
+    def replace_result(self, op: Op, result: OpResult, value: SSAValue) -> None:
+        """Let a value stand for one result."""
         if value is not result:
             assert value.type == result.type, (
                 f"{op.name} of type {result.type} became a value of type {value.type}"
@@ -203,8 +214,6 @@ class Rewriter:
             replace_uses(result, value)
             if isinstance(value.owner, Op) and value.owner.name in self.rules:
                 self.later(value.owner)
-        if result.first_use is None:
-            self.erase(op)
 
     def erase(self, op: Operation) -> None:
         """Erase an unused operation, and what only it used."""

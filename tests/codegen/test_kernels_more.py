@@ -313,6 +313,26 @@ def test_sorting_a_whole_row_of_any_type(dtype: str, length: int) -> None:
     check_kernel(text, [values.astype(spec.dtype.numpy)], rtol=0)
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "f64", "i8", "ui8", "i32", "ui32", "i64"])
+def test_the_best_of_a_long_row_of_any_type(dtype: str, axis: int) -> None:
+    """Keys with places in them are in the order of the elements, the lowest and the highest too."""
+    largest = ", largest = false" if (len(dtype) + axis) % 2 else ""
+    shape, best = ((3, 200), (3, 17)) if axis else ((200, 3), (17, 3))
+    results = [tensor(*best, dtype=dtype), tensor(*best, dtype="i64")]
+    attributes = f"axis = {axis} : i64, k = 17 : i64{largest}"
+    text = kernel("sort", "gv.top_k", attributes, [tensor(*shape, dtype=dtype)], results)
+    (function,) = functions(parse(text))
+    spec = spec_of(function.function_type.inputs.data[0])
+    low, high = (-99, 99) if spec.dtype.is_float else (spec.dtype.minimum, spec.dtype.maximum)
+    kind = np.dtype(np.int64) if spec.dtype.is_float else spec.dtype.numpy
+    values = RANDOM.integers(low, high, (3, 200), kind, endpoint=True).astype(spec.dtype.numpy)
+    values[:, 150:155], values[:, 160:165], values[:, ::7] = low, high, values[:, 1:2]
+    if spec.dtype.is_float:
+        values[0, 170], values[1, 171:175], values[2, 180:190:2] = np.nan, 0.0, -0.0
+    check_kernel(text, [values if axis else values.T.copy()], rtol=0)
+
+
 @pytest.mark.parametrize("largest", ["", ", largest = false"])
 @pytest.mark.parametrize("k", [5, 50])
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])

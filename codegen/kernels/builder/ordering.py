@@ -44,9 +44,13 @@ class Ordering(AlongAxis):
         """Compute where the current row's best element is written."""
         self.base, _, _ = self.space.split(self.loops, self.offset)
 
+    def offset_of(self, at: Index) -> Index:
+        """Return where one of the best elements of the current row is written."""
+        return self.loops.add(self.base, self.loops.multiply(at, self.stride))
+
     def put(self, at: Index, item: Item) -> None:
         """Write an item of the row."""
-        offset = self.loops.add(self.base, self.loops.multiply(at, self.stride))
+        offset = self.offset_of(at)
         self.loops.store(self.math.narrow(item.x), self.values, offset, self.reader.mask)
         self.loops.store(item.place.value, self.places, offset, self.reader.mask)
 
