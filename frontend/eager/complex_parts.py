@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ...codegen.serial.function import F32s, F64s, Flags, serial, single
+from ...codegen.serial.function import F64s, Flags, rounded, serial
 from ...ir.build import GraphEmit
 from ...ir.op import Array, Op
 from ...ir.ops.compare import Equal, NotEqual
@@ -85,8 +85,8 @@ def in_shares(kernel: Kernel, *given: Array) -> Array:
         here, size = slice(2 * i, 2 * (i + SHARE)), min(SHARE, count - i)
         rows = [x[:size] for x in parts]
         for z, real, imag in zip(whole, rows[::2], rows[1::2], strict=True):
-            _wide_parted(z[here], real, imag)
-        _wide_paired(*kernel(*rows), places[here])
+            _part(z[here], real, imag)
+        _pair(*kernel(*rows), places[here])
     return made
 
 
@@ -99,10 +99,8 @@ def together(real: Array, imag: Array) -> Array:
     """Return complex numbers of their parts, which broadcast."""
     if real.shape != imag.shape:
         real, imag = np.broadcast_arrays(real, imag)
-    is_narrow = real.dtype == np.float32
-    made = np.empty(real.shape, np.complex64 if is_narrow else np.complex128)
-    function = _narrow_paired if is_narrow else _wide_paired
-    function(*map(np.ravel, (real, imag)), in_a_row(made))
+    made = np.empty(real.shape, np.complex64 if real.dtype == np.float32 else np.complex128)
+    _pair(*map(np.ravel, (real, imag)), in_a_row(made))
     return made
 
 
@@ -111,8 +109,7 @@ def equal(x: Array, y: Array) -> Array:
     if x.shape != y.shape:
         x, y = np.broadcast_arrays(x, y)
     made = np.empty(x.shape, np.bool_)
-    function = _narrow_equal if x.dtype == c64.numpy else _wide_equal
-    function(in_a_row(x), in_a_row(y), made.reshape(-1))
+    _equal(in_a_row(x), in_a_row(y), made.reshape(-1))
     return made
 
 
@@ -128,13 +125,12 @@ COMPARED: dict[type[Op], Kernel] = {Equal: equal, NotEqual: not_equal}
 
 def products(x: Array, y: Array) -> Array:
     """Return products of complex numbers of one type that broadcast; each step is rounded."""
-    is_narrow = x.dtype == c64.numpy
     if x.size == 1 != y.size:
         x, y = y, x
     if y.size == 1 and x.ndim >= y.ndim:
-        function = _narrow_scaled if is_narrow else _wide_scaled
+        function = _scale
     else:
-        function = _narrow if is_narrow else _wide
+        function = _multiply
         if x.shape != y.shape:
             x, y = np.broadcast_arrays(x, y)
     made = np.empty(x.shape, x.dtype)
@@ -147,7 +143,7 @@ def quotients(x: Array, y: Array) -> Array:
     if x.shape != y.shape:
         x, y = np.broadcast_arrays(x, y)
     made = np.empty(x.shape, np.complex128)
-    _wide_divided(*map(in_a_row, (x, y, made)))
+    _divide(*map(in_a_row, (x, y, made)))
     return made
 
 
@@ -159,10 +155,9 @@ def products_along(x: Array, *, axes: Sequence[int], keepdims: bool) -> Array:
         return Prod.evaluate(x, axes=tuple(axes), keepdims=keepdims)[0]
     blocks = blocks_along(x, found)
     outer, count, inner = blocks.shape
-    function = _narrow_along if x.dtype == c64.numpy else _wide_along
     made = np.empty((outer, inner), x.dtype)
     rooms = [np.empty((count + 1) // 2 * inner, x.dtype) for _ in range(2)]
-    function(in_a_row(blocks), *map(in_a_row, (*rooms, made)), count, inner)
+    _multiply_along(in_a_row(blocks), *map(in_a_row, (*rooms, made)), count, inner)
     return made.reshape(shape)
 
 
@@ -175,48 +170,29 @@ def opposite(z: Array) -> Array:
 
 
 @serial
-def _narrow(x: F32s, y: F32s, made: F32s) -> int:
-    """Multiply; of 32 bits, each product is rounded by itself."""
+def _multiply(x: Array, y: Array, made: Array) -> int:
+    """Multiply; each product is rounded by itself."""
     count = len(made) // 2
     for i in range(count):
         a, b, c, d = x[2 * i], x[2 * i + 1], y[2 * i], y[2 * i + 1]
-        made[2 * i] = single(a * c) - single(b * d)
-        made[2 * i + 1] = single(a * d) + single(b * c)
+        made[2 * i] = rounded(a * c, made) - rounded(b * d, made)
+        made[2 * i + 1] = rounded(a * d, made) + rounded(b * c, made)
     return count
 
 
 @serial
-def _wide(x: F64s, y: F64s, made: F64s) -> int:
-    count = len(made) // 2
-    for i in range(count):
-        a, b, c, d = x[2 * i], x[2 * i + 1], y[2 * i], y[2 * i + 1]
-        made[2 * i] = a * c - b * d
-        made[2 * i + 1] = a * d + b * c
-    return count
-
-
-@serial
-def _narrow_scaled(x: F32s, y: F32s, made: F32s) -> int:
+def _scale(x: Array, y: Array, made: Array) -> int:
     """Multiply by one number."""
     count, c, d = len(made) // 2, y[0], y[1]
     for i in range(count):
         a, b = x[2 * i], x[2 * i + 1]
-        made[2 * i] = single(a * c) - single(b * d)
-        made[2 * i + 1] = single(a * d) + single(b * c)
+        made[2 * i] = rounded(a * c, made) - rounded(b * d, made)
+        made[2 * i + 1] = rounded(a * d, made) + rounded(b * c, made)
     return count
 
 
 @serial
-def _wide_scaled(x: F64s, y: F64s, made: F64s) -> int:
-    count, c, d = len(made) // 2, y[0], y[1]
-    for i in range(count):
-        a, b = x[2 * i], x[2 * i + 1]
-        made[2 * i] = a * c - b * d
-        made[2 * i + 1] = a * d + b * c
-    return count
-
-
-def _paired(real: Array, imag: Array, made: Array) -> int:
+def _pair(real: Array, imag: Array, made: Array) -> int:
     for i in range(len(real)):
         made[2 * i] = real[i]
         made[2 * i + 1] = imag[i]
@@ -224,15 +200,14 @@ def _paired(real: Array, imag: Array, made: Array) -> int:
 
 
 @serial
-def _narrow_paired(real: F32s, imag: F32s, made: F32s) -> int:
-    return _paired(real, imag, made)
+def _part(x: Array, real: Array, imag: Array) -> int:
+    for i in range(len(real)):
+        real[i] = x[2 * i]
+        imag[i] = x[2 * i + 1]
+    return len(real)
 
 
 @serial
-def _wide_paired(real: F64s, imag: F64s, made: F64s) -> int:
-    return _paired(real, imag, made)
-
-
 def _equal(x: Array, y: Array, made: Flags) -> int:
     for i in range(len(made)):
         made[i] = (x[2 * i] == y[2 * i]) & (x[2 * i + 1] == y[2 * i + 1])
@@ -240,17 +215,7 @@ def _equal(x: Array, y: Array, made: Flags) -> int:
 
 
 @serial
-def _narrow_equal(x: F32s, y: F32s, made: Flags) -> int:
-    return _equal(x, y, made)
-
-
-@serial
-def _wide_equal(x: F64s, y: F64s, made: Flags) -> int:
-    return _equal(x, y, made)
-
-
-@serial
-def _wide_divided(x: F64s, y: F64s, made: F64s) -> int:
+def _divide(x: F64s, y: F64s, made: F64s) -> int:
     """Divide by numbers scaled by the larger one of their parts."""
     count = len(made) // 2
     for i in range(count):
@@ -264,29 +229,23 @@ def _wide_divided(x: F64s, y: F64s, made: F64s) -> int:
 
 
 @serial
-def _wide_parted(x: F64s, real: F64s, imag: F64s) -> int:
-    for i in range(len(real)):
-        real[i] = x[2 * i]
-        imag[i] = x[2 * i + 1]
-    return len(real)
-
-
-@serial
-def _narrow_along(x: F32s, room: F32s, other: F32s, made: F32s, count: int, inner: int) -> int:
+def _multiply_along(
+    x: Array, room: Array, other: Array, made: Array, count: int, inner: int
+) -> int:
     """Multiply each half of a block by the other one, and what that makes again."""
     size = 2 * count * inner
     blocks = len(x) // size
     for block in range(blocks):
-        left = _narrow_halved(x, block * size, room, count, inner)
+        left = _halve(x, block * size, room, count, inner)
         while left > 1:
-            left = _narrow_halved(room, 0, other, left, inner)
-            left = _narrow_halved(other, 0, room, left, inner)
+            left = _halve(room, 0, other, left, inner)
+            left = _halve(other, 0, room, left, inner)
         for i in range(2 * inner):
             made[2 * block * inner + i] = room[i]
     return blocks
 
 
-def _narrow_halved(x: F32s, first: int, made: F32s, count: int, inner: int) -> int:
+def _halve(x: Array, first: int, made: Array, count: int, inner: int) -> int:
     """Multiply both halves of what begins somewhere; return how many rows are left."""
     half = (count // 2) * inner
     kept = count * inner - half
@@ -294,38 +253,8 @@ def _narrow_halved(x: F32s, first: int, made: F32s, count: int, inner: int) -> i
     for i in range(half):
         a, b = x[first + 2 * i], x[first + 2 * i + 1]
         c, d = x[behind + 2 * i], x[behind + 2 * i + 1]
-        made[2 * i] = single(a * c) - single(b * d)
-        made[2 * i + 1] = single(a * d) + single(b * c)
-    for i in range(2 * half, 2 * kept):
-        made[i] = x[first + i]
-    return count - count // 2
-
-
-@serial
-def _wide_along(x: F64s, room: F64s, other: F64s, made: F64s, count: int, inner: int) -> int:
-    """Multiply each half of a block by the other one, and what that makes again."""
-    size = 2 * count * inner
-    blocks = len(x) // size
-    for block in range(blocks):
-        left = _wide_halved(x, block * size, room, count, inner)
-        while left > 1:
-            left = _wide_halved(room, 0, other, left, inner)
-            left = _wide_halved(other, 0, room, left, inner)
-        for i in range(2 * inner):
-            made[2 * block * inner + i] = room[i]
-    return blocks
-
-
-def _wide_halved(x: F64s, first: int, made: F64s, count: int, inner: int) -> int:
-    """Multiply both halves of what begins somewhere; return how many rows are left."""
-    half = (count // 2) * inner
-    kept = count * inner - half
-    behind = first + 2 * kept
-    for i in range(half):
-        a, b = x[first + 2 * i], x[first + 2 * i + 1]
-        c, d = x[behind + 2 * i], x[behind + 2 * i + 1]
-        made[2 * i] = a * c - b * d
-        made[2 * i + 1] = a * d + b * c
+        made[2 * i] = rounded(a * c, made) - rounded(b * d, made)
+        made[2 * i + 1] = rounded(a * d, made) + rounded(b * c, made)
     for i in range(2 * half, 2 * kept):
         made[i] = x[first + i]
     return count - count // 2

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 EVEN = (ast.Add, ast.Sub, ast.Mult)
 """What places may be computed by."""
-CALLS = {"len", "int", "float", "single", "sqrt", "abs", "isnan", "min", "max"}
+CALLS = {"len", "int", "float", "single", "rounded", "sqrt", "abs", "isnan", "min", "max"}
 """Functions that neither end a loop nor look at elements."""
 STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If, ast.Pass)
 """What such a loop may consist of."""
