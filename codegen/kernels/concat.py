@@ -21,7 +21,7 @@ from ...target import Target
 from .builder.loops import Index
 from .builder.plan import open_kernel, plan, returned_values
 from .builder.read import ElementReader, Tracer
-from .builder.space import Group, Space, merge
+from .builder.space import Group, Space, join_repeats, merge
 from .map import fitting_lanes, over_vectors, place, walk_vectors
 
 
@@ -91,6 +91,8 @@ class OperandNest:
             self.along = merge(list(axes[axis].tokens), accesses, alone)
             rest = [t for a in axes[axis + 1 :] for t in a.tokens]
         self.inner = merge(rest, accesses, alone)
+        if not self.loops.fine:
+            self.inner = join_repeats(self.inner, self.plan.offsets, self.offset, alone)
         self.in_runs = not self.loops.fine and not self.inner and bool(self.along)
         rows = self.along if self.in_runs else self.inner
         self.walked = rows.pop() if rows else Group(())

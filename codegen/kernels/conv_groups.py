@@ -30,7 +30,6 @@ from .builder.loops import Index
 from .builder.plan import Opened, open_kernel, returned_values
 from .builder.window import Window
 from .map import Body, masked_vector
-from .scan import shuffle
 from .sliding import windows_of
 from .sliding_rows import Seen, SlidingRows
 
@@ -152,7 +151,7 @@ class ConvGroups(SlidingRows):
         part = self.part.constant
         assert isinstance(part, int), "parts are known where several groups fill a vector"
         lanes = [lane // self.filters * self.depth + part for lane in range(self.lanes)]
-        return math.widen(shuffle(loops, value, value, lanes), spec.dtype, self.lanes)
+        return math.widen(loops.shuffle(value, value, lanes), spec.dtype, self.lanes)
 
     def one_of_each(self, source: SSAValue, offset: Index) -> Element:
         """Return a channel of each group, each loaded by itself from the first one's place on."""
@@ -164,7 +163,7 @@ class ConvGroups(SlidingRows):
             one = math.spread(math.widen(loops.load(buffer, at, 0), spec.dtype, 0), lanes).value
             own = range(group * self.filters, lanes)
             mixed = [lanes + lane if lane in own else lane for lane in range(lanes)]
-            found = one if found is None else shuffle(loops, found, one, mixed)
+            found = one if found is None else loops.shuffle(found, one, mixed)
         assert found is not None, "a vector has channels of a group"
         return self.element(found)
 

@@ -29,7 +29,7 @@ from ...target import Target
 from .builder.loops import Index, Loops
 from .builder.plan import AccessPlan, open_kernel, plan, returned_values, write_offset
 from .builder.read import ElementReader, Tracer
-from .builder.space import Group, Space, merge
+from .builder.space import Group, Space, join_repeats, merge
 from .turned import Turned
 
 CHUNK = 4096
@@ -79,6 +79,8 @@ class MapNest:
             turned = Turned.of(self.loops, buffers, self.plan, groups, (offset, lanes))
             if turned is not None:
                 return turned.build()
+            groups = join_repeats(groups, self.plan.offsets, offset, self.plan.alone)
+            inner = groups[-1] if groups else inner
         if self.loops.fine:
             lanes = max(1, VECTOR // max(dtype.size for dtype in self.loops.dtypes))
         lanes = fitting_lanes(inner.extent, lanes, even=self.loops.fine)
@@ -238,7 +240,8 @@ def masked_vector(
     """Run `body` for the first lanes only."""
     inner.value, rest = at
     reader.mask = loops.mask(rest, reader.space.lanes)
+    reader.tail = reader.mask, rest
     reader.fresh()
     body()
     reader.fresh()
-    reader.mask = None
+    reader.mask = reader.tail = None

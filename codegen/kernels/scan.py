@@ -10,10 +10,7 @@ shifting and combining, then combined with the total of those before it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
+from xdsl.dialects import arith
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
@@ -23,7 +20,7 @@ from ...target import Target
 from .axis import AlongAxis
 from .builder.combine import COMBINERS, identity
 from .builder.elements import Element
-from .builder.loops import Index, Loops, vector_type
+from .builder.loops import Index
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -101,14 +98,14 @@ class Scan(AlongAxis):
         total = self.combine(before, x)
         self.store([self.shifted(total, 1, before) if self.exclusive else total])
         end = 0 if self.reverse else self.lanes - 1
-        return self.like(shuffle(self.loops, total.value, total.value, [end] * self.lanes))
+        return self.like(self.loops.shuffle(total.value, total.value, [end] * self.lanes))
 
     def shifted(self, x: Element, distance: int, fill: Element) -> Element:
         """Return a vector moved on by lanes, filled up from another one."""
         lanes = self.lanes
         order = [lane + distance if self.reverse else lane - distance for lane in range(lanes)]
         picks = [lane if 0 <= lane < lanes else lanes for lane in order]
-        return self.like(shuffle(self.loops, x.value, fill.value, picks))
+        return self.like(self.loops.shuffle(x.value, fill.value, picks))
 
     def combine(self, before: Element, x: Element) -> Element:
         """Return the combination of two totals, the earlier one first."""
@@ -117,15 +114,3 @@ class Scan(AlongAxis):
     def like(self, value: SSAValue) -> Element:
         """Return a value as an element of the scan."""
         return Element(value, self.spec.dtype, self.lanes)
-
-
-def shuffle(loops: Loops, a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> SSAValue:
-    """Return lanes of two vectors of the same type: those of `b` come behind those of `a`."""
-    mask = {"mask": DenseArrayBase.from_list(i64, list(lanes))}
-    assert isinstance(a.type, VectorType), f"{a.type} has no lanes"
-    kind = (
-        a.type
-        if len(lanes) == a.type.get_shape()[0]
-        else vector_type(a.type.element_type, len(lanes))
-    )
-    return loops.pure(vector.ShuffleOp, (a, b), kind, mask)

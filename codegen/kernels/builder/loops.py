@@ -19,6 +19,7 @@ from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     FunctionType,
@@ -30,6 +31,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     VectorType,
     i1,
+    i64,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -490,6 +492,13 @@ class Loops:
     def broadcast(self, value: SSAValue, lanes: int) -> SSAValue:
         """Return a vector with the scalar in every lane."""
         return self.pure(vector.BroadcastOp, (value,), vector_type(value.type, lanes))
+
+    def shuffle(self, a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> SSAValue:
+        """Return lanes of two vectors of the same type: those of `b` come behind those of `a`."""
+        mask = {"mask": DenseArrayBase.from_list(i64, list(lanes))}
+        assert isinstance(a.type, VectorType), f"{a.type} has no lanes"
+        kind = vector_type(a.type.element_type, len(lanes))
+        return self.pure(vector.ShuffleOp, (a, b), kind, mask)
 
     def step(self, lanes: int) -> SSAValue:
         """Return the index vector 0, 1, 2, ..."""

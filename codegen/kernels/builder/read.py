@@ -165,6 +165,8 @@ class ElementReader:
         self.known: dict[Any, Element] = {}
         self.mask: SSAValue | None = None
         """The lanes that exist; all if None."""
+        self.tail: tuple[SSAValue, Index] | None = None
+        """The mask of the first lanes of the last vector, and how many they are."""
         self.beyond: frozenset[Term] = frozenset()
         """What may go past an axis in lanes that the mask leaves out, and so in whole vectors."""
         self.constant_loads = True
@@ -234,6 +236,10 @@ class ElementReader:
         One element for all lanes knows no mask. Where none of them exists it is moved into the
         buffer, which has this size: nobody takes what is there.
         """
+        times = self.space.times(offset)
+        if times > 1 and not self.beyond and self.is_plain:
+            value = self.load_repeated(buffer, offset, times)
+            return self.math.widen(value, dtype, self.space.lanes)
         base, stride, extra = self.space.split(self.loops, offset)
         lanes = self.space.lanes
         if extra is None and stride == 0:
@@ -247,6 +253,25 @@ class ElementReader:
         offsets = self.offsets(stride, extra, lanes)
         value = self.loops.gather(buffer, base, offsets, self.mask, constant=self.constant_loads)
         return self.math.widen(value, dtype, lanes)
+
+    @property
+    def is_plain(self) -> bool:
+        """Say whether all lanes exist, or just the first of the last vector."""
+        return self.mask is None or (self.tail is not None and self.mask is self.tail[0])
+
+    def load_repeated(self, buffer: SSAValue, offset: Linear, times: int) -> SSAValue:
+        """Load neighbours, each for several lanes: fewer than there are lanes, and spread."""
+        loops, lanes = self.loops, self.space.lanes
+        base, _, _ = self.space.split(loops, offset, times)
+        count = lanes // times
+        if count == 1:
+            return loops.broadcast(loops.load(buffer, base, 0, constant=self.constant_loads), lanes)
+        mask = None
+        if self.mask is not None:
+            assert self.tail is not None, "a mask is that of the last vector"
+            mask = loops.mask(loops.divide(self.tail[1], times), count)
+        few = loops.load(buffer, base, count, mask, constant=self.constant_loads)
+        return loops.shuffle(few, few, [lane // times for lane in range(lanes)])
 
     def offsets(self, stride: Dim, extra: SSAValue | None, lanes: int) -> SSAValue:
         """Return the offset of each lane, from a stride and further offsets."""

@@ -14,7 +14,15 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 
 from ....ir.types.dims import Dim, product
-from ....ir.types.indices import Linear, Opaque, Term, Token, merged, places
+from ....ir.types.indices import (
+    Linear,
+    Opaque,
+    Term,
+    Token,
+    is_walked_as_one,
+    merged,
+    places,
+)
 from .loops import NO_OVERFLOW, Index, Loops, vector_type
 
 INDEX = IndexType()
@@ -57,8 +65,21 @@ class Space:
         for position, token in enumerate(group.tokens):
             self._of[token] = (group, position)
 
-    def split(self, loops: Loops, index: Linear) -> tuple[Index, Dim, SSAValue | None]:
-        """Return base, stride per lane of the vector group, and a vector of further offsets."""
+    def times(self, index: Linear) -> int:
+        """Return how many lanes running take each element, one after the other: 1 if not so."""
+        if self.vector is None or any(isinstance(term, Opaque) for term, _ in index.terms):
+            return 1
+        taken = taken_running(self.vector.tokens, index)
+        return taken if self.lanes % taken == 0 else 1
+
+    def split(
+        self, loops: Loops, index: Linear, times: int = 1
+    ) -> tuple[Index, Dim, SSAValue | None]:
+        """Return base, stride per lane of the vector group, and a vector of further offsets.
+
+        Where elements are taken several `times` running, the stride is from one to the next, and
+        lanes begin at a whole element.
+        """
         total: Index = 0
         stride: Dim = 0
         extra: SSAValue | None = None
@@ -78,6 +99,9 @@ class Space:
             row[1][position] = row[1][position] + coefficient
         for group, coefficients in parts.values():
             factor = _common(coefficients, group.places())
+            if group is self.vector and times > 1:
+                total, stride = loops.add(total, loops.divide(self._value(group), times)), 1
+                continue
             if factor is None:
                 total, extra = self._apart(loops, group, coefficients, total, extra)
                 continue
@@ -157,3 +181,43 @@ def _more(
 def merge(tokens: Sequence[Token], accesses: Sequence[Linear], alone: set[Term]) -> list[Group]:
     """Merge neighbouring tokens that every access walks as one."""
     return [Group(tuple(each)) for each in merged(tokens, accesses, alone)]
+
+
+RUNNING = (2, 4, 8)
+"""How often an element may be taken one after the other by lanes: these divide their number."""
+
+
+def taken_running(tokens: Sequence[Token], index: Linear) -> int:
+    """Return how often each of the elements that tokens walk is taken, one after the other.
+
+    1: it is not, or what is taken does not lie side by side.
+    """
+    count, kept = 1, [*tokens]
+    while kept and index.coefficient(kept[-1]) == 0:
+        extent = kept.pop().extent
+        count = count * extent if isinstance(extent, int) else 0
+    if not kept or count not in RUNNING:
+        return 1
+    beside = index.coefficient(kept[-1]) == 1 and is_walked_as_one(kept, index)
+    return count if beside else 1
+
+
+def join_repeats(
+    groups: list[Group], reads: Sequence[Linear], write: Linear, alone: set[Term]
+) -> list[Group]:
+    """Join the last two groups if elements are read several times running, as images doubled are.
+
+    Other reads and the write go through both as one.
+    """
+    if len(groups) < 2:
+        return groups
+    *rest, outer, inner = groups
+    tokens = (*outer.tokens, *inner.tokens)
+    if not alone.isdisjoint(tokens) or not is_walked_as_one(tokens, write):
+        return groups
+    fits = [taken_running(tokens, each) == inner.extent for each in reads]
+    if any(fits) and all(
+        fit or is_walked_as_one(tokens, each) for fit, each in zip(fits, reads, strict=True)
+    ):
+        return [*rest, Group(tokens)]
+    return groups

@@ -32,7 +32,6 @@ from ....ir.types.dtypes import f32
 from ....target import Target
 from ...kernels.builder.elements import Element
 from ...kernels.builder.loops import Index, storage, vector_type
-from ...kernels.scan import shuffle
 from ..products.matrix import HALVES, KINDS, load_matrices
 from ..products.nest import Side
 from ..products.shape import VECTOR
@@ -222,7 +221,7 @@ class Flash(AttentionTemplate):
 
     def halves(self, both: SSAValue) -> list[SSAValue]:
         """Return twice 8 columns of 16."""
-        return [shuffle(self.loops, both, both, range(4 * i, 4 * i + 4)) for i in range(2)]
+        return [self.loops.shuffle(both, both, range(4 * i, 4 * i + 4)) for i in range(2)]
 
     def scores(self, stage: Index, low: Index, *, masked: bool) -> list[list[Element]]:
         """Return the scores of this thread, of each 8 keys two in each of its two rows."""
@@ -323,7 +322,7 @@ class Flash(AttentionTemplate):
         narrow = vector_type(storage(self.dtype), 8)
         for number in range(self.at_once // 16):
             first, second = (self.packed(scores[2 * number + i]) for i in range(2))
-            both = shuffle(loops, first, second, range(8))
+            both = loops.shuffle(first, second, range(8))
             found.append(loops.pure(arith.TruncFOp, (both,), narrow))
         return found
 
@@ -337,6 +336,6 @@ class Flash(AttentionTemplate):
             row = self.row(half)
             with loops.when(loops.compare("slt", row, loops.index(self.rows))):
                 for number, values in enumerate(state[4:]):
-                    pair = shuffle(loops, values, values, (2 * half, 2 * half + 1))
+                    pair = loops.shuffle(values, values, (2 * half, 2 * half + 1))
                     made = math.mul(Element(pair, f32, 2), by)
                     self.results.store(made, row, loops.add(column, 8 * number))

@@ -48,7 +48,6 @@ from ....ir.dialects.gpu import (
 from ....ir.types.dims import Dim
 from ...kernels.builder.elements import Element, computed
 from ...kernels.builder.loops import Index, Loops, storage, vector_type
-from ...kernels.scan import shuffle
 from .nest import Side
 from .shape import VECTOR, WARP_TILES, AnyTile, WarpTile, choose_warp_tile
 from .tile import Contraction, Line, Part, extracted, shared
@@ -205,7 +204,7 @@ class MatrixContraction(Contraction):
 
 def picked(whole: Contraction, value: SSAValue, lanes: Sequence[int]) -> SSAValue:
     """Return some lanes of a vector."""
-    return shuffle(whole.loops, value, value, lanes)
+    return whole.loops.shuffle(value, value, lanes)
 
 
 def load_matrices(
