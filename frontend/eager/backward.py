@@ -7,7 +7,6 @@ can be differentiated again.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -65,6 +64,7 @@ def frozen(use: Use) -> Use:
         use.backward,
         use.rule,
         use.name,
+        use.way,
     )
 
 
@@ -163,13 +163,24 @@ def _gradients(
     ]
     if use.backward is not None:
         return use.backward(*grads)
+    if use.way is not None:
+        return _along(use, grads, wanted)
     if use.op is None:
         raise GradientError(f"{use.name} has no gradient")
     try:
-        if (known := _remembered_way(use, wanted)) is not None:
+        if (known := _remembered_way(use, wanted, grads)) is not None:
             return known(use.operands, use.results, grads)
         call = call_of(use)
         return use.rule(call, *grads) if use.rule is not None else use.op.gradient(call, *grads)
+    except NotImplementedError as error:
+        raise GradientError(str(error)) from None
+
+
+def _along(use: Use, grads: Sequence[object], wanted: Sequence[bool]) -> Sequence[object]:
+    """Return the gradients that a use's own way gives."""
+    assert use.way is not None, "a use with a way"
+    try:
+        return use.way(use.operands, use.results, grads, wanted)
     except NotImplementedError as error:
         raise GradientError(str(error)) from None
 
@@ -181,10 +192,11 @@ MUCH = 1 << 14
 Way = Callable[[Sequence[object], Sequence[object], Sequence[object]], Sequence[object]]
 
 
-def _remembered_way(use: Use, wanted: Sequence[bool]) -> Way | None:
+def _remembered_way(use: Use, wanted: Sequence[bool], grads: Sequence[object]) -> Way | None:
     """Return the way back through what is many small steps on computed tensors.
 
-    That is a composition, or a formula of each element.
+    That is a composition, or a formula of each element: of a gradient that is one number, repeated
+    without being written down so often, numpy takes what it is.
     """
     op = use.op
     if use.rule is not None or op is None or not issubclass(op, Composite | Elementwise):
@@ -192,7 +204,7 @@ def _remembered_way(use: Use, wanted: Sequence[bool]) -> Way | None:
     rule, is_formula = op.gradient.__func__, issubclass(op, Elementwise)  # type: ignore[attr-defined]
     family = Elementwise if is_formula else Composite
     own = family.gradient.__func__  # type: ignore[attr-defined]
-    if rule is not own or (is_formula and all(wanted) and _is_much(use)):
+    if rule is not own or (is_formula and any(map(_repeats, grads))):
         return None
     attributes = tuple((use.attributes or {}).items())
     try:
@@ -202,9 +214,12 @@ def _remembered_way(use: Use, wanted: Sequence[bool]) -> Way | None:
     return _way_back(op, attributes, tuple(wanted))
 
 
-def _is_much(use: Use) -> bool:
-    """Say whether the steps take longer than what is around them; some are of numbers repeated."""
-    return any(math.prod(x.spec.static_shape) >= MUCH for x in use.results if x.eager)
+def _repeats(grad: object) -> bool:
+    """Say whether a gradient is many elements that are one in memory."""
+    if not isinstance(grad, Tensor) or not grad.direct:
+        return False
+    array = grad._array
+    return bool(array.size >= MUCH and 0 in array.strides)
 
 
 @lru_cache(maxsize=MOST_WAYS)

@@ -49,6 +49,8 @@ Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
 
 Arrays = Callable[..., Sequence[Array]]
+Recorded = Callable[[Sequence[object], dict[str, Any]], tuple[object, ...]]
+"""Carries a call out as recorders are to see it: gives its result in a tuple, or none at all."""
 MOST = 512
 """How many ways to call a function are remembered."""
 LONGEST = 64
@@ -57,6 +59,9 @@ TIMES = (SOON, OFTEN)
 """After so many calls it is asked again whether to compile their steps."""
 LARGEST = 1 << 16
 """How many bytes a constant may have that is remembered."""
+
+WHILE_RECORDED: list[Callable[[Callable[..., Any]], Recorded]] = []
+"""What makes, of a function, the one that carries it out as one use while recorders look on."""
 
 
 class ElementsError(Exception):
@@ -512,21 +517,24 @@ def _run(kernel: Callable[..., Array], real: type, given: Sequence[Tensor]) -> o
     return real(kernel(*[x._array for x in given]))
 
 
-def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
-    """Return the function, which remembers what it does."""
+def remembered(
+    function: Callable[Arguments, Made], recorded: Recorded | None = None
+) -> Callable[Arguments, Made]:
+    """Return the function, which remembers what it does.
+
+    While somebody records, `recorded` carries it out if it can, and is asked first.
+    """
     plans: dict[object, Plan | None] = {}
+    unplanned = _without_plan(function, recorded)
     name = getattr(function, "__qualname__", "a function")
 
     @wraps(function)
     def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Made:
         key: list[object] = []
         given: list[object] = []
-        plain = not (STATE.busy or EARS.count) and _read(args, key, given)
+        plain = not (STATE.busy or EARS.count) and read_key(args, key, given)
         if not plain or (kwargs and not _named(kwargs, key, given)):
-            try:
-                return function(*args, **kwargs)
-            except NotDenseError as error:
-                return cast("Made", answered(error, called, args, kwargs))
+            return unplanned(called, args, kwargs)
         known = tuple(key)
         plan: Plan | None = plans.get(known, unseen)
         if plan is None:
@@ -553,6 +561,27 @@ def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]
     return called
 
 
+def _without_plan(
+    function: Callable[..., Made], recorded: Recorded | None
+) -> Callable[[Callable[..., Made], Sequence[Any], dict[str, Any]], Made]:
+    """Return what carries a function out where nothing is remembered of the arguments."""
+
+    def unplanned(called: Callable[..., Made], args: Sequence[Any], kwargs: dict[str, Any]) -> Made:
+        """Carry it out; `called` is asked for what it does to parts of what is not dense."""
+        nonlocal recorded
+        if STATE.recorders:
+            if recorded is None and WHILE_RECORDED:
+                recorded = WHILE_RECORDED[0](function)
+            if recorded is not None and (made := recorded(args, kwargs)):
+                return cast("Made", made[0])
+        try:
+            return function(*args, **kwargs)
+        except NotDenseError as error:
+            return cast("Made", answered(error, called, args, kwargs))
+
+    return unplanned
+
+
 def unseen(given: Sequence[object]) -> NoReturn:
     """Stand for what is to be done with arguments that were not seen yet."""
     raise AssertionError("nothing is known of the arguments")
@@ -565,10 +594,10 @@ def seen(given: Sequence[object]) -> NoReturn:
 
 def _named(values: dict[str, object], key: list[object], given: list[object]) -> bool:
     key.extend(values)
-    return _read(values.values(), key, given)
+    return read_key(values.values(), key, given)
 
 
-def _read(values: Iterable[Any], key: list[object], given: list[object]) -> bool:
+def read_key(values: Iterable[Any], key: list[object], given: list[object]) -> bool:
     """Append to a key what tells arguments apart, and to `given` their tensors; False: cannot."""
     for x in values:
         kind = x.__class__
@@ -585,9 +614,9 @@ def _read(values: Iterable[Any], key: list[object], given: list[object]) -> bool
             key.append(x if x and x == x else x.hex())  # noqa: PLR0124  (NaN, and the sign of 0)
         elif kind is tuple or kind is list:
             key.append(len(x))
-            if len(x) > LONGEST or not _read(x, key, given):
+            if len(x) > LONGEST or not read_key(x, key, given):
                 return False
-        elif (parts := _behind(x, kind)) is None or not _read(parts, key, given):
+        elif (parts := _behind(x, kind)) is None or not read_key(parts, key, given):
             return False
     return True
 

@@ -79,7 +79,7 @@ def _apply_anywhere(
     if context is not None:
         result = context.apply(op, values, attributes)
     elif any(x.watched for x in values):
-        return next(x for x in values if x.watched).note(op, values, attributes)
+        result = next(x for x in values if x.watched).note(op, values, attributes)
     elif STATE.device is not None or not all(x.direct for x in values):
         placed = Above.rooms.run_on_device(op, values, attributes)
         result = placed[0] if len(placed) == 1 else tuple(placed)

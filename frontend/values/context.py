@@ -39,6 +39,12 @@ Rule = Callable[..., Sequence[object]]
 """The same from the `Call` and the gradients of the results, as `Op.gradient` is."""
 
 
+Way = Callable[
+    [Sequence[object], Sequence[object], Sequence[object], Sequence[bool]], Sequence[object]
+]
+"""The same from operands, results, gradients of these, and whether each operand's is wanted."""
+
+
 class Emitter(Protocol):
     """Carries operations out, or appends them to something."""
 
@@ -82,7 +88,7 @@ class Use:
     """One use of an operation as recorders see it.
 
     `op` and `attributes` say what was done (`rule` stands in for the gradient of `op`), or
-    `backward` says what the gradient is; without either there is none.
+    `backward` or `way` says what the gradient is; without any there is none.
     """
 
     operands: tuple[Any, ...]
@@ -92,6 +98,7 @@ class Use:
     backward: Backward | None = None
     rule: Rule | None = None
     name: str = ""
+    way: Way | None = None
 
 
 class Recorder(Protocol):

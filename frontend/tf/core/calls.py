@@ -16,6 +16,7 @@ import numpy as np
 from ....ir.compose.maker import Maker
 from ....ir.families import ElementTypeError
 from ....ir.op import Array
+from ...eager.composed import show_together, taking_parts, under_tapes
 from ...eager.kernels import OperandError
 from ...eager.remembered import depends_on_state, notes_of, remembered
 from ...eager.tensor import Tensor, apply
@@ -133,12 +134,24 @@ def compute(
             return found
     STATE.part = rule.type
     try:
+        if rule.differentiable:
+            return _as_one_use(rule, tensors, options)
         made = _compute(rule, tensors, options)
     finally:
         STATE.part = ""
     if rule.differentiable is None:
         results = made if isinstance(made, list) else [made]
         record(rule.type, tensors, results, functools.partial(_refused, rule.type))
+    return made
+
+
+def _as_one_use(
+    rule: Rule, tensors: Sequence[TfTensor], options: dict[str, object]
+) -> TfTensor | list[TfTensor]:
+    """Carry an operation out that recorders see as one use, as a graph has one node for it."""
+    with taking_parts() as parts:
+        made = _compute(rule, tensors, options)
+    show_together(parts, rule.type, tensors, made if isinstance(made, list) else [made])
     return made
 
 
@@ -323,7 +336,7 @@ def _operation(
                         tensors = [convert(v, None, n) for v, n in zip(values, labels, strict=True)]
                 return carry_out(type_, tensors, name=scope, **rest)
 
-        made = remembered(called)
+        made = remembered(called, under_tapes(called))
         made.__signature__ = _shown(signature)  # type: ignore[attr-defined]
         PUBLIC[type_] = made
         return made

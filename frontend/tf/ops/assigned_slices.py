@@ -8,6 +8,7 @@ from weakref import ref
 
 import numpy as np
 
+from ...eager.backward import key_of
 from ...eager.remembered import READERS
 from ...function.variable import Variable
 from ...graph.graph import GraphTensor
@@ -30,6 +31,10 @@ class SlicedVariable(EagerTensor):
         super().__init__(array)
         self._of, self._where = variable, key
 
+    def alias(self) -> TfTensor:
+        """Return another tensor of the same value, which recorders do not know."""
+        return wrap(self._array)
+
     def assign(self, value: object, name: str | None = None) -> Variable:
         """Change this part of the variable."""
         array = np.asarray(self._of.read_value().numpy())  # which nobody else has
@@ -42,7 +47,14 @@ class SlicedVariable(EagerTensor):
         return self._of
 
 
-READERS[SlicedVariable] = lambda part: wrap(part._array)
+def _plain(part: SlicedVariable) -> TfTensor:
+    """Return the tensor that a part is, by whose key recorders know it."""
+    made = wrap(part._array)
+    made._key = key_of(part)
+    return made
+
+
+READERS[SlicedVariable] = _plain
 
 
 def assign_slice(variable: Variable, key: Index, value: object, name: str | None = None) -> object:
