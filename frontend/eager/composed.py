@@ -346,6 +346,8 @@ class _Noting:
 
     def _take(self, uses: Sequence[Use], results: Sequence[Tensor]) -> list[Tensor]:
         """Take uses as one, if they lead from arguments to what is returned; give what to keep."""
+        if not uses or not all(map(_is_plain, uses)):
+            return []
         given: dict[int, Tensor] = {}
         for x in [x for use in uses for x in use.operands]:
             if x.watched and x._array.place < self.count:
@@ -354,7 +356,7 @@ class _Noting:
         heavy = [x for use in uses if _is_heavy(use) for x in use.results if x.watched]
         kept = [x for x in heavy if key_of(x) not in ends]
         composed = Composed.of(uses, [*given.values()], [*results, *kept], apart=True)
-        if composed is None or not uses:
+        if composed is None:
             return []
         places = [*given]
         self.use = Use((), (), name=uses[-1].name, way=composed)
