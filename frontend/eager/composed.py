@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -66,12 +66,14 @@ def show_together(
     parts: Parts, name: str, operands: Sequence[Tensor], results: Sequence[Tensor]
 ) -> None:
     """Show the uses that were taken as one, if they are operations between operands and results."""
-    composed = Composed.of(parts.uses, operands, results) if len(parts.uses) > 1 else None
-    if composed is None:
-        for use in parts.uses:
-            show(use)
-    else:
+    uses, keys = parts.uses, [*map(key_of, results)]
+    if len(uses) == 1 and [*map(key_of, uses[0].results)] == keys:
+        show(replace(uses[0], results=tuple(results)))  # the tensors that the user has
+    elif len(uses) > 1 and (composed := Composed.of(uses, operands, results)) is not None:
         show(Use(tuple(operands), tuple(results), name=name, way=composed))
+    else:
+        for use in uses:
+            show(use)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ class Composed:
         self.constants: dict[int, Tensor] = {}
         self.between: dict[int, Tensor] = {}
         """What was made on the way, as long as it is there."""
-        self.noted = remembered(self._back)
+        self.noted = remembered(self._back, is_known=True)
 
     @classmethod
     def of(

@@ -518,12 +518,17 @@ def _run(kernel: Callable[..., Array], real: type, given: Sequence[Tensor]) -> o
 
 
 def remembered(
-    function: Callable[Arguments, Made], recorded: Recorded | None = None
+    function: Callable[Arguments, Made],
+    recorded: Recorded | None = None,
+    *,
+    is_known: bool = False,
 ) -> Callable[Arguments, Made]:
     """Return the function, which remembers what it does.
 
-    While somebody records, `recorded` carries it out if it can, and is asked first.
+    While somebody records, `recorded` carries it out if it can, and is asked first. Of a function
+    that `is_known` to be called often it is noted the first time what it does, else the second.
     """
+    first = seen if is_known else unseen
     plans: dict[object, Plan | None] = {}
     unplanned = _without_plan(function, recorded)
     name = getattr(function, "__qualname__", "a function")
@@ -536,7 +541,7 @@ def remembered(
         if not plain or (kwargs and not _named(kwargs, key, given)):
             return unplanned(called, args, kwargs)
         known = tuple(key)
-        plan: Plan | None = plans.get(known, unseen)
+        plan: Plan | None = plans.get(known, first)
         if plan is None:
             return function(*args, **kwargs)
         if plan is unseen:
