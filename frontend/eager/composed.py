@@ -25,10 +25,10 @@ from ...runtime.tracing import EARS
 from ..values.context import STATE, Recorder, Use, show
 from .backward import backward, is_smooth, key_of
 from .remembered import MOST, WHILE_RECORDED, Plan, Recorded, planned, read_key, remembered
-from .tensor import Tensor, apply
+from .tensor import Tensor, apply, single
 
 
-class Parts:
+class TakenUses:
     """Takes the uses of a function before the recorders outside see them."""
 
     def __init__(self, outside: Sequence[Recorder]) -> None:
@@ -51,10 +51,10 @@ class Parts:
 
 
 @contextmanager
-def taking_parts() -> Iterator[Parts]:
+def taking_parts() -> Iterator[TakenUses]:
     """Take the uses of what happens inside; the recorders outside see nothing of it."""
     before = STATE.recorders
-    parts = Parts(before)
+    parts = TakenUses(before)
     STATE.set(STATE.context, (parts,))
     try:
         yield parts
@@ -63,7 +63,7 @@ def taking_parts() -> Iterator[Parts]:
 
 
 def show_together(
-    parts: Parts, name: str, operands: Sequence[Tensor], results: Sequence[Tensor]
+    parts: TakenUses, name: str, operands: Sequence[Tensor], results: Sequence[Tensor]
 ) -> None:
     """Show the uses that were taken as one, if they are operations between operands and results."""
     uses, keys = parts.uses, [*map(key_of, results)]
@@ -77,7 +77,7 @@ def show_together(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NumberedUse:
     """One use of numbered values."""
 
     use: Use
@@ -85,11 +85,12 @@ class Part:
     operands: Sequence[int]
     results: Sequence[int]
 
-    def again(self, operands: Sequence[Any]) -> Sequence[Any]:
+    def again(self, operands: Sequence[Tensor]) -> Sequence[Tensor]:
         """Carry it out once more."""
         if isinstance(self.use.way, Composed):
             return self.use.way.forward(operands)
         assert self.use.op is not None, "a part is an operation, or composed"
+        made: Tensor | tuple[Tensor, ...]
         made = apply(self.use.op, *operands, **(self.use.attributes or {}))
         return made if isinstance(made, tuple) else (made,)
 
@@ -106,7 +107,7 @@ class Composed:
         for i, x in enumerate(operands):
             self.numbers.setdefault(key_of(x), i)
         self.given, self.count, self.apart = len(operands), len(operands), apart
-        self.parts: list[Part] = []
+        self.parts: list[NumberedUse] = []
         self.results: list[int] = []
         self.constants: dict[int, Tensor] = {}
         self.between: dict[int, Tensor] = {}
@@ -156,7 +157,7 @@ class Composed:
             if not x.watched:
                 (self.constants if is_constant else self.between)[place] = x
         if not is_constant:
-            self.parts.append(Part(_without_tensors(use), places, results))
+            self.parts.append(NumberedUse(_without_tensors(use), places, results))
 
     def _next(self) -> int:
         self.count += 1
@@ -170,8 +171,8 @@ class Composed:
 
     def __call__(
         self,
-        operands: Sequence[object],
-        results: Sequence[object],
+        operands: Sequence[Tensor],
+        results: Sequence[Tensor],
         grads: Sequence[object],
         wanted: Sequence[bool],
     ) -> Sequence[object]:
@@ -179,7 +180,7 @@ class Composed:
         back = self._back if self.between else self.noted
         return back([*operands], [*results], [*grads], tuple(wanted))
 
-    def forward(self, operands: Sequence[Any]) -> Sequence[Any]:
+    def forward(self, operands: Sequence[Tensor]) -> Sequence[Tensor]:
         """Return the results of all uses once more."""
         values = {**self.constants, **dict(zip(self.slots(), operands, strict=True))}
         for part in self.parts:
@@ -189,16 +190,16 @@ class Composed:
 
     def _back(
         self,
-        operands: Sequence[Any],
-        results: Sequence[Any],
-        grads: Sequence[Any],
+        operands: Sequence[Tensor],
+        results: Sequence[Tensor],
+        grads: Sequence[object],
         wanted: Sequence[bool],
     ) -> Sequence[object]:
         known = dict(zip(self.results, results, strict=True))
         if not STATE.recorders:  # who records is to see how what is between was made
             known |= self.between
         slots = [_as_another(x) for x in operands]
-        values: dict[int, Any] = {**self.constants, **known}
+        values = {**self.constants, **known}
         values.update(zip(self.slots(), slots, strict=True))
         later, uses = iter(slots[::-1]), []
         for part in self.parts:
@@ -235,13 +236,13 @@ def _without_tensors(use: Use) -> Use:
     return _with_tensors(use, (), ())
 
 
-def _with_tensors(use: Use, operands: tuple[Any, ...], results: tuple[Any, ...]) -> Use:
+def _with_tensors(use: Use, operands: tuple[object, ...], results: tuple[object, ...]) -> Use:
     return Use(operands, results, use.op, use.attributes, None, None, use.name, use.way)
 
 
-def _as_another(x: Any) -> Any:
+def _as_another(x: Tensor) -> Tensor:
     """Return the same value as a tensor of its own."""
-    return apply(Identity, x) if STATE.recorders else x.alias()
+    return single(Identity, x) if STATE.recorders else x.alias()
 
 
 @dataclass(frozen=True)
@@ -259,7 +260,7 @@ class Taped:
         """Carry it out, and show it."""
         return self.shown(given, self.plan(given))
 
-    def shown(self, given: Sequence[Any], found: Any) -> object:
+    def shown(self, given: Sequence[object], found: Any) -> object:
         """Show what the plan gave for the tensors given; return what the function returns."""
         made, kept = found if self.keeps else (found, ())
         operands = tuple([x if isinstance(x, Tensor) else given[x] for x in self.operands])

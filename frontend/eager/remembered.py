@@ -49,7 +49,7 @@ Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
 
 Arrays = Callable[..., Sequence[Array]]
-Recorded = Callable[[Sequence[object], dict[str, Any]], tuple[object, ...]]
+Recorded = Callable[[Sequence[object], dict[str, object]], tuple[object, ...]]
 """Carries a call out as recorders are to see it: gives its result in a tuple, or none at all."""
 MOST = 512
 """How many ways to call a function are remembered."""
@@ -60,7 +60,7 @@ TIMES = (SOON, OFTEN)
 LARGEST = 1 << 16
 """How many bytes a constant may have that is remembered."""
 
-WHILE_RECORDED: list[Callable[[Callable[..., Any]], Recorded]] = []
+WHILE_RECORDED: list[Callable[[Callable[..., object]], Recorded]] = []
 """What makes, of a function, the one that carries it out as one use while recorders look on."""
 
 
@@ -568,10 +568,12 @@ def remembered(
 
 def _without_plan(
     function: Callable[..., Made], recorded: Recorded | None
-) -> Callable[[Callable[..., Made], Sequence[Any], dict[str, Any]], Made]:
+) -> Callable[[Callable[..., Made], Sequence[object], dict[str, object]], Made]:
     """Return what carries a function out where nothing is remembered of the arguments."""
 
-    def unplanned(called: Callable[..., Made], args: Sequence[Any], kwargs: dict[str, Any]) -> Made:
+    def unplanned(
+        called: Callable[..., Made], args: Sequence[object], kwargs: dict[str, object]
+    ) -> Made:
         """Carry it out; `called` is asked for what it does to parts of what is not dense."""
         nonlocal recorded
         if STATE.recorders:

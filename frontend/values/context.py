@@ -37,11 +37,7 @@ Backward = Callable[..., Sequence[object]]
 """Gives the gradient of each operand (None: there is none) from those of the results."""
 Rule = Callable[..., Sequence[object]]
 """The same from the `Call` and the gradients of the results, as `Op.gradient` is."""
-
-
-Way = Callable[
-    [Sequence[object], Sequence[object], Sequence[object], Sequence[bool]], Sequence[object]
-]
+Way = Callable[..., Sequence[object]]
 """The same from operands, results, gradients of these, and whether each operand's is wanted."""
 
 
