@@ -168,9 +168,14 @@ def root_of_reciprocal(op: Op, rewriter: Rewriter) -> SSAValue | None:
 
 @RULES.on("div")
 def divide_by_constant(op: Op, rewriter: Rewriter) -> SSAValue | None:
-    """`x / c -> x * (1 / c)`; not before rounding to integers, where the last bit may tell."""
+    """`x / c -> x * (1 / c)`; not before rounding to integers, where the last bit may tell.
+
+    Nor of one number, such as a scale that all is divided by then: it costs nothing to be right.
+    """
     x, divisor = op.operands
     if any(use.operation.name == "gv.round" for use in op.results[0].uses):
+        return None
+    if spec(op.results[0]).size == 1:
         return None
     number, dtype = scalar_of(divisor), spec(divisor).dtype
     if number is None or not dtype.is_float or scalar_of(x) is not None:
