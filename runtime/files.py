@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +16,8 @@ from ..errors import OutputError
 
 ASIDE = ".gravure-new"
 """What the names of files end with that are being written."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system says where there is no room for what is written."""
 
 
 @contextmanager
@@ -23,24 +27,33 @@ def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[Binar
     It is written next to `path` and reaches the disk before it is renamed; if anything fails, the
     old file stays as it was and the new one is removed. A link is followed, not replaced. What a
     process left here that was killed while it wrote is removed, too. It is an `OutputError` if
-    there is no such folder, or nothing may be written there.
+    there is no such folder, nothing may be written there, or there is no room for all of it.
+
+    A device or a pipe is written as it is: nothing can take its place.
     """
+    if _is_stream(path):
+        with _placing(Path(path)):
+            stream = open(path, "wb")  # noqa: SIM115  (closed below)
+        with filling(os.fspath(path)), stream:
+            yield stream
+        return
     target = Path(os.path.realpath(path))
-    with _placing(target):
-        sweep(target.parent)
-        descriptor, name = _new(target)
-    try:
-        with open(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fchmod(file.fileno(), mode & ~_umask())
-            os.fsync(file.fileno())
-            with _placing(target):
-                os.replace(name, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
+    with filling(os.fspath(target)):
+        with _placing(target):
+            sweep(target.parent)
+            descriptor, name = _new(target)
+        try:
+            with open(descriptor, "wb") as file:
+                yield file
+                file.flush()
+                os.fchmod(file.fileno(), mode & ~_umask())
+                os.fsync(file.fileno())
+                with _placing(target):
+                    os.replace(name, target)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(name)
+            raise
     _sync(target.parent)
 
 
@@ -53,6 +66,32 @@ def _placing(target: Path) -> Iterator[None]:
         reason = (error.strerror or str(error)).lower()
         place = target if isinstance(error, IsADirectoryError) else target.parent
         raise OutputError(f"cannot write: {reason}", location=str(place)) from error
+
+
+def _is_stream(path: str | os.PathLike[str]) -> bool:
+    """Say whether something is at a place that is neither a file nor a folder."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:  # there is nothing; who makes a file there is told why it cannot be
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+@contextmanager
+def filling(target: str) -> Iterator[None]:
+    """Raise an `OutputError` that names what is written where there is no room for it."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        made = OutputError(
+            f"cannot write: {(error.strerror or str(error)).lower()}", location=target
+        )
+        made.errno = error.errno
+        raise made from error
 
 
 def sweep(folder: Path) -> list[Path]:

@@ -26,7 +26,7 @@ from ..errors import Advice, ArtifactError
 from ..knobs import CODE
 from .buffer import Array
 from .container import Seal, Sealed, check_weights_file, reader, unseal
-from .files import replacing
+from .files import filling, replacing
 
 _NUMBERS = itertools.count()
 _TYPES: dict[str, Any] = {
@@ -73,8 +73,9 @@ class Library:
         descriptor = os.memfd_create("gravure", os.MFD_CLOEXEC)
         try:
             view = memoryview(data)
-            while view:
-                view = view[os.write(descriptor, view) :]
+            with filling("the code in memory"):
+                while view:
+                    view = view[os.write(descriptor, view) :]
             return cls(descriptor, "<bytes>")
         finally:
             os.close(descriptor)

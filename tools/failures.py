@@ -19,10 +19,11 @@ from .. import __version__
 from ..errors import GravureError, OutputError
 from ..knobs import ISOLATE
 from ..plugins import PluginError, blamed
+from ..runtime.files import FULL
 from .console import RED, Console, escape, to_json
 
 INTERRUPTED, CLOSED_PIPE, INTERNAL, CANNOT_CREATE, IO_ERROR, NO_MEMORY = 130, 141, 70, 73, 74, 69
-_FULL = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
+_FULL = (*FULL, errno.EIO)
 _PLACE = re.compile(r"\A(.+?):(\d+)(?::(\d+))?\Z")
 
 
@@ -49,6 +50,9 @@ def _status_of(error: BaseException, arguments: Sequence[str], console: Console)
     """Tell what went wrong; return the exit status."""
     name = _name(arguments)
     match error:
+        case OutputError() if error.errno in _FULL:
+            tell(error, name, console)
+            status = IO_ERROR
         case GravureError(exit_status=status):
             tell(error, name, console)
         case KeyboardInterrupt():

@@ -112,7 +112,7 @@ except OSError as error:
 def test_full_disk_leaves_the_old_artefact(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"mlp.{suffix}"
     path.write_text("old")
-    assert run(LIMITED, str(MODEL), str(path)).strip() == "OSError 27"
+    assert run(LIMITED, str(MODEL), str(path)).strip() == "OutputError 27"
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -32,6 +32,7 @@ while True:
 WRITE_TOO_MUCH = """
 import resource, signal, sys
 sys.path.insert(0, sys.argv[1])
+from gravure.errors import OutputError
 from gravure.runtime.files import replacing
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -40,8 +41,8 @@ try:
     with replacing(sys.argv[2]) as file:
         for _ in range(100):
             file.write(bytes(1000))
-except OSError as error:
-    print(error.errno)
+except OutputError as error:
+    print(error.errno, error)
 """
 
 
@@ -69,6 +70,18 @@ def test_a_place_that_is_none_is_named(tmp_path: Path, name: str) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "folder"]
 
 
+def test_a_pipe_is_written_and_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with replacing(pipe) as file:
+        file.write(b"new")
+    assert os.read(reader, 10) == b"new"
+    os.close(reader)
+    assert pipe.is_fifo()
+    assert [each.name for each in tmp_path.iterdir()] == ["pipe"]
+
+
 def test_an_error_of_who_writes_stays_what_it_is(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), replacing(tmp_path / "file"):
         (tmp_path / "none").read_bytes()
@@ -92,9 +105,9 @@ def test_failure_leaves_the_old_file(tmp_path: Path) -> None:
 def test_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
-    command = [sys.executable, "-c", WRITE_TOO_MUCH, str(ROOT), str(path)]
+    command = [sys.executable, "-B", "-c", WRITE_TOO_MUCH, str(ROOT), str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == "27\n"
+    assert done.stdout == f"27 {path}: cannot write: file too large\n"
     assert path.read_bytes() == b"old"
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
 

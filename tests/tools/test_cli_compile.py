@@ -373,11 +373,11 @@ def test_full_disk_leaves_the_old_file(models: Path, tmp_path: Path) -> None:
     )
     cache = {**os.environ, "GRAVURE_CACHE": str(tmp_path / "cache")}
     found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=cache,
+        [sys.executable, "-B", "-c", code], capture_output=True, text=True, check=False, env=cache,
         cwd=Path(__file__).parents[2],
     )  # fmt: skip
     assert found.returncode == 74
-    assert "cannot write: file too large" in found.stderr
+    assert "the code in memory: cannot write: file too large" in found.stderr
     assert found.stderr.count("warning: no object cache") == 1
     assert out.read_bytes() == b"old"
     assert {path.name for path in tmp_path.iterdir()} == {"m.so", "cache"}
