@@ -27,13 +27,15 @@ from ...ir.op import Array
 from ...ir.types.tensor import TensorSpec
 from ...runtime.comm.progress import PROGRESS
 from ...runtime.files import replacing, sweep
-from ..files.weights import read_metadata, read_safetensors, write_safetensors
+from ..files.weights import digest_of_weights, read_metadata, read_safetensors, write_safetensors
 from ..values.run_errors import DataLossError, InvalidArgumentError, NotFoundError
 from .frame import Frame, OutsideError, Store, Touched
 from .graph import Kind, Operation
 from .variables import Held, VariableState, fits
 
 SUFFIX = ".safetensors"
+DIGEST = "gravure.digest"
+"""The key of what tells these values from others: a file in which a bit is another is refused."""
 SHARDS = "gravure.shards"
 """The key of what names the files in which the values are, with their digests."""
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -150,8 +152,15 @@ def write(path: str, values: Mapping[str, Array], objects: object = None) -> Non
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     wholes, parts = joined(values)
     plain = {name: np.array(value, order="C") for name, value in (wholes | parts).items()}
-    more = None if objects is None else {OBJECT_GRAPH: json.dumps(objects, sort_keys=True)}
-    write_safetensors(Path(path + SUFFIX), plain, more)
+    more = {} if objects is None else {OBJECT_GRAPH: json.dumps(objects, sort_keys=True)}
+    digest = _digest(plain, more)
+    write_safetensors(Path(path + SUFFIX), plain, {**more, DIGEST: digest})
+
+
+def _digest(values: Mapping[str, Array], more: Mapping[str, str]) -> str:
+    """Return a text that is another for other values, or where other objects have them."""
+    objects = hashlib.sha256(more.get(OBJECT_GRAPH, "").encode()).hexdigest()
+    return f"{digest_of_weights(values)} {objects[:32]}"
 
 
 @dataclass(frozen=True)
@@ -345,9 +354,15 @@ def _values(path: str, whole: Array) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for name, data in {path: whole, **shards_of(path, whole)}.items():
         try:
-            found |= read_safetensors(data, os.path.basename(name) + SUFFIX)
+            values = read_safetensors(data, os.path.basename(name) + SUFFIX)
+            more = read_metadata(data, os.path.basename(name) + SUFFIX)
         except ParseError as error:
             raise DamagedCheckpointError(error.message, location=name + SUFFIX) from error
+        if DIGEST in more and more[DIGEST] != _digest(values, more):
+            raise DamagedCheckpointError(
+                "the values are not those that were saved", location=name + SUFFIX
+            )
+        found |= values
     wholes, parts = joined(found)
     if parts:
         lacking = sorted({part_of(key)[0] for key in parts})

@@ -85,6 +85,9 @@ DAMAGES = {
     "dtype": lambda data: data.replace(b'"F32"', b'"X32"'),
     "shape": lambda data: data.replace(b"[2]", b"[3]"),
     "negative": lambda data: data.replace(b"[2]", b"[-2]"),
+    "a bit": lambda data: data[:-1] + bytes([data[-1] ^ 1]),
+    "a name": lambda data: data.replace(b'"a/', b'"e/'),
+    "objects": lambda data: data.replace(b"leaves", b"leaver"),
     "metadata": lambda data: data.replace(b'{"_CHECKPOINTABLE', b'["_CHECKPOINTABLE'),
 }
 
@@ -206,6 +209,17 @@ def test_a_damaged_module_is_refused(tmp_path: Path, text: str) -> None:
     assert float(tf.saved_model.load(str(tmp_path)).v) == 1.0
     (tmp_path / "graph.json").write_text(text)
     with pytest.raises(gv.GravureError, match=r"graph\.json"):
+        tf.saved_model.load(str(tmp_path))
+
+
+def test_a_module_with_another_value_is_refused(tmp_path: Path) -> None:
+    module = tf.Module()
+    module.v = tf.Variable([1.0, 2.0])
+    tf.saved_model.save(module, str(tmp_path))
+    [path] = tmp_path.glob("values-*.safetensors")
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(gv.GravureError, match=r"values-.*: the values are not those"):
         tf.saved_model.load(str(tmp_path))
 
 

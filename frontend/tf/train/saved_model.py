@@ -474,9 +474,12 @@ class _Loader:
         if not isinstance(name, str):
             raise GraphTextError(f"{folder / GRAPH}: it names no file of values")
         try:
-            return read_safetensors(np.array(map_beside(folder, name)), name)
+            found = read_safetensors(np.array(map_beside(folder, name)), name)
         except ParseError as error:
             raise GraphTextError(f"{folder / GRAPH}: {error.message}") from error
+        if name != VALUES.format(digest_of_weights(found)[:16]):
+            raise GraphTextError(f"{folder / name}: the values are not those that were saved")
+        return found
 
     def bind(self, name: str, entry: VariableData) -> VariableState:
         """Return the state of a variable with its saved value."""
