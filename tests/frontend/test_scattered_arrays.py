@@ -220,3 +220,17 @@ def test_variables_are_changed_by_batches_of_slices(staged):
         change(tf.IndexedSlices(np.ones((2, 1, 2)), [[0], [3]]))
     with pytest.raises(TypeError, match="IndexedSlices"):
         change(1.0)
+
+
+def test_elements_of_several_shapes_are_refused_by_name():
+    @tf.function
+    def growing(x):
+        array = tf.TensorArray(tf.float32, 3, infer_shape=False, element_shape=[None])
+        for i in tf.range(3):
+            array = array.write(i, x[: i + 1])
+        return array.concat()
+
+    with pytest.raises(
+        gv.GravureError, match=r"Write.*: an element of shape \[2\].* have shape \[1\]"
+    ):
+        growing(tf.ones([3]))

@@ -75,6 +75,7 @@ def _put(m: Maker, array: object, indices: object, values: object, grows: bool) 
         if not all(isinstance(d, int) for d in (*dims, *own)):
             raise TypeError("the shape of elements is that of the first one")
         array, dims = m.filled(0, spec_of_value(array).dtype, (dims[0], *own)), (dims[0], *own)
+    _require_shape(dims[1:], own)
     if grows:
         missing = _missing(m, indices, dims[0])
         if not isinstance(missing, int) or missing > 0:
@@ -83,6 +84,18 @@ def _put(m: Maker, array: object, indices: object, values: object, grows: bool) 
     require_element(m, indices, None if grows else dims[0], "modify")
     at = c.unsqueeze(m.emit, m.to(indices, rows.i64), (1,))
     return m.scatter_nd(array, at, values, reduction="none")
+
+
+def _require_shape(dims: Sequence[Dim], own: Sequence[Dim]) -> None:
+    """Refuse an element of another shape: in a graph all elements are one tensor."""
+    pairs = [*zip(dims, own, strict=False)]
+    if len(dims) != len(own) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs
+    ):
+        raise TypeError(
+            f"an element of shape {[*own]} is written into a TensorArray whose elements have shape "
+            f"{[*dims]}: elements of several shapes are not supported in a graph"
+        )
 
 
 def _missing(m: Maker, indices: object, count: Dim) -> Dim:
