@@ -55,7 +55,7 @@ def python_program(
     except Exception as error:
         if isinstance(error, AssertionError) or _line(error, file) is None:  # a mistake of ours
             raise
-        raise _of_file(error, file) from error
+        raise of_file(error, file) from error
     program = concrete.frozen(Sizes(shapes, dims))
     program.source = where
     return program
@@ -79,7 +79,7 @@ def function_of(file: str, name: str, where: str) -> Function:
     try:
         found = runpy.run_path(file, run_name=Path(file).stem)
     except (Exception, SystemExit) as error:
-        raise _of_file(error, file) from error
+        raise of_file(error, file) from error
     value = _named(found, name, where)
     if isinstance(value, Function):
         return value
@@ -105,7 +105,7 @@ def _named(found: Mapping[str, object], name: str, where: str) -> object:
     return value
 
 
-def _of_file(error: BaseException, file: str) -> ParseError:
+def of_file(error: BaseException, file: str) -> ParseError:
     """Return what a file raised as an error of ours, with its line."""
     line = _line(error, file)
     where = Path(file).name if line is None else f"{Path(file).name}:{line}"

@@ -397,6 +397,25 @@ def test_the_command_profiles_programs_and_models(gravure: Any, tmp_path: Path) 
     assert (refused.status, "is no program" in refused.err) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("import gravure as gv\n1 / 0\n", "train.py:2: ZeroDivisionError: division by zero"),
+        ("def f(:\n", "train.py:1: SyntaxError: invalid syntax"),
+        ("import gravure as gv\ngv.ones((2,)) + gv.ones((3,))\n", "do not broadcast"),
+    ],
+)
+def test_what_a_program_raises_is_its_own(
+    gravure: Any, tmp_path: Path, text: str, told: str
+) -> None:
+    program = tmp_path / "train.py"
+    program.write_text(text)
+    found = gravure("profile", program, "--no-limits")
+    assert found.status == 65
+    assert told in found.err
+    assert "mistake in gravure" not in found.err
+
+
 def test_a_run_of_the_command_can_be_traced(gravure: Any, tmp_path: Path) -> None:
     trace = tmp_path / "t.json"
     assert gravure("run", DIGITS, "--trace", trace).status == 0

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...codegen.compiled import Options
+from ...errors import GravureError
 from ..console import Console
 from ..errors import UsageError
 from ..given import positive, readable
@@ -81,7 +82,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_program(path: str, arguments: list[str]) -> None:
-    """Run a program as Python does; what it ends with does not end us."""
+    """Run a program as Python does; what it ends with does not end us.
+
+    Raises:
+        GravureError: of the program, with its line where it is not one of ours.
+
+    """
+    from ...frontend.programs.python_files import of_file
+
     readable(path)
     before, sys.argv = sys.argv, [path, *arguments]
     sys.path.insert(0, str(Path(path).resolve().parent))
@@ -90,6 +98,10 @@ def run_program(path: str, arguments: list[str]) -> None:
     except SystemExit as end:
         if end.code not in (None, 0):
             raise
+    except GravureError:
+        raise
+    except Exception as error:
+        raise of_file(error, path) from error
     finally:
         sys.argv = before
         sys.path.pop(0)
