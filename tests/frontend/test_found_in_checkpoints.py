@@ -1,6 +1,8 @@
 """What TensorFlow's own tests of checkpoints found."""
 
 import copy
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,68 @@ def test_copied_options_have_a_list_of_functions_of_their_own():
 
 def test_a_grid_of_nothing_is_no_grid():
     assert tf.meshgrid() == []
+
+
+def test_a_function_of_a_session_writes_the_values_that_this_has(tmp_path):
+    at = str(tmp_path / "a")
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        v = tf.Variable(1.0)
+        write = tf.function(tf.train.Checkpoint(v=v).write)
+        path, change = write(at), v.assign(3.0)
+        session.run(v.initializer)
+        for wanted in (1.0, 3.0):
+            assert session.run(path) == at.encode()
+            assert tf.train.load_variable(at, "v/.ATTRIBUTES/VARIABLE_VALUE") == wanted
+            session.run(change)
+
+
+def test_a_path_that_is_computed_makes_no_folder(tmp_path):
+    write = tf.function(tf.train.Checkpoint(v=tf.Variable(1.0)).write)
+    with pytest.raises(tf.errors.NotFoundError, match="No such file or directory"):
+        write(tf.constant(str(tmp_path / "none" / "a")))
+
+
+def test_values_of_other_shapes_are_told_as_incompatible(tmp_path):
+    path = tf.train.Checkpoint(v=tf.Variable([1.0, 1.0])).save(str(tmp_path / "a"))
+    with pytest.raises(ValueError, match=r"incompatible tensor with shape .*v: float32\[2\]"):
+        tf.train.Checkpoint(v=tf.Variable([1.0])).restore(path)
+
+
+class Later(tf.Module):
+    """Makes its variable when it is asked to."""
+
+    def make(self):
+        self.v = tf.Variable(0.0)
+
+
+def test_values_that_wait_keep_nothing_that_nobody_else_has(tmp_path):
+    path = tf.train.Checkpoint(m=Later(), v=tf.Variable(1.0), w=tf.Variable(2.0)).save(
+        tmp_path / "a"
+    )
+    partial = tf.train.Checkpoint(v=tf.Variable(0.0))
+    known = [weakref.ref(partial), weakref.ref(partial.v)]
+    partial.restore(path).expect_partial()
+    del partial
+    assert [each() for each in known] == [None, None]
+
+
+def test_an_object_gets_values_that_wait_when_the_checkpoint_is_dropped(tmp_path):
+    module = Later()
+    module.make()
+    module.v.assign(3.0)
+    path = tf.train.Checkpoint(m=module).save(tmp_path / "a")
+    other = Later()
+    tf.train.Checkpoint(m=other).restore(path)
+    gc.collect()
+    copied = copy.deepcopy(other)
+    other.make()
+    copied.make()
+    assert (other.v.numpy(), copied.v.numpy()) == (3.0, 0.0)
+
+
+def test_what_was_loaded_goes_with_its_last_user(tmp_path):
+    tf.saved_model.save(tf.train.Checkpoint(v=tf.Variable(1.0)), str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    known = weakref.ref(loaded.v)
+    del loaded
+    assert known() is None

@@ -7,8 +7,10 @@ attribute, or an optimiser makes what it keeps (`settle`).
 from __future__ import annotations
 
 import os
+import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Self, SupportsIndex, SupportsInt, TypeAlias
 
 import numpy as np
@@ -28,10 +30,12 @@ from ...graph.checkpoint_ops import (
     refuse_unfit,
     write,
 )
+from ...graph.frame import Frame, Store
 from ...graph.func_graph import FuncGraph
-from ...graph.graph import Graph, GraphTensor
+from ...graph.graph import Graph, GraphTensor, Operation
 from ...graph.kinds import PyFunction
 from ...values.context import STATE, default_session, entered
+from ...values.run_errors import NotFoundError
 from ...values.texts import TEXT
 from ..core.values import path_of, static
 from ..graph.sessions import Session
@@ -45,6 +49,8 @@ Prefix: TypeAlias = "str | bytes | os.PathLike[str] | Tensor"
 
 VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 COUNTER = "save_counter"
+UNFIT = "Received incompatible tensor with shape or type other than its variable's: "
+"""What is said, as in TensorFlow, of saved values that do not fit."""
 
 
 class NumpyState:
@@ -81,8 +87,11 @@ def number_of(value: object) -> int:
     )
 
 
-def value_of(leaf: Any) -> Array:
-    """Return the value of a variable or an array."""
+def value_of(leaf: Any, store: Store | None = None) -> Array:
+    """Return the value of a variable or an array; in a run, that of the run's store."""
+    if _is_of_graph(leaf) and store is not None:
+        made: Array = leaf.state.value_in(store)
+        return made
     if _is_of_graph(leaf):
         session = running_session()
         assert session is not None, "a variable of a graph is saved in one"
@@ -165,16 +174,33 @@ class Status:
             self._checkpoint.take_pending(found)
 
 
-WAITING: list[Checkpoint] = []
-"""Checkpoints with values whose variables do not exist yet."""
+WAITING: list[weakref.ref[Checkpoint]] = []
+"""Checkpoints with values whose variables do not exist yet, while anyone may make these."""
+WAITS = "_gravure_waits"
+"""The attribute of an object with the checkpoints whose values may be for variables in it."""
+
+
+class Waits:
+    """What keeps checkpoints as long as the object that may get their values; no part of it."""
+
+    __slots__ = ("checkpoints",)
+
+    def __init__(self) -> None:
+        self.checkpoints: list[Checkpoint] = []
+
+    def __deepcopy__(self, memo: object) -> Waits:
+        """Return none: values that wait are for the object itself."""
+        return Waits()
 
 
 def settle() -> None:
     """Give variables that were made values that wait for them."""
-    for checkpoint in list(WAITING):
-        checkpoint.take_pending()
-        if not checkpoint.pending:
-            WAITING.remove(checkpoint)
+    for each in list(WAITING):
+        checkpoint = each()
+        if checkpoint is not None:
+            checkpoint.take_pending()
+        if checkpoint is None or not checkpoint.pending:
+            WAITING.remove(each)
 
 
 class ListWrapper(list[object]):
@@ -279,6 +305,8 @@ class Checkpoint(Trackable):
         """Count a saving, and return how many there were."""
         session, known = running_session(), self._counter is not None
         counter = self.save_counter
+        if session is None and _is_of_graph(counter):
+            raise ValueError("a checkpoint of a graph is counted outside of its functions: write")
         if session is None or not _is_of_graph(counter):
             counter.assign_add(np.int64(1))
             return int(counter.numpy())
@@ -315,20 +343,20 @@ class Checkpoint(Trackable):
 
     def write(self, file_prefix: Prefix, options: object = None) -> str | GraphTensor:
         """Write the values; in a function each time it is called."""
-        return _when_run(lambda prefix: told(options, self._write(prefix)), file_prefix)
+        return _when_run(lambda at, store: told(options, self._write(at, store)), file_prefix)
 
-    def _write(self, file_prefix: str) -> str:
+    def _write(self, file_prefix: str, store: Store | None = None) -> str:
         walk = self.walk()
-        values = {f"{n}/{VALUE}": value_of(leaf) for n, leaf in walk.found.items()}
+        values = {f"{n}/{VALUE}": value_of(leaf, store) for n, leaf in walk.found.items()}
         write(file_prefix, values, {"leaves": sorted(walk.found), "others": walk.others()})
         return file_prefix
 
     def save(self, file_prefix: Prefix, options: object = None) -> str | GraphTensor:
         """Write the values under the next number; in a function each time it is called."""
-        return _when_run(lambda prefix: told(options, self._save(prefix)), file_prefix)
+        return _when_run(lambda at, store: told(options, self._save(at, store)), file_prefix)
 
-    def _save(self, file_prefix: str) -> str:
-        path = self._write(f"{file_prefix}-{self.count()}")
+    def _save(self, file_prefix: str, store: Store | None = None) -> str:
+        path = self._write(f"{file_prefix}-{self.count()}", store)
         note_latest(path)
         return path
 
@@ -344,15 +372,24 @@ class Checkpoint(Trackable):
         values |= {alike: values[n] for alike, n in self._same.items()}
         specs = {COUNTER: TensorSpec(i64, ())}
         specs |= {name: spec_of_leaf(leaf) for name, leaf in self.reached()}
-        refuse_unfit(str(save_path), values, specs)
+        refuse_unfit(str(save_path), values, specs, UNFIT)
         self.pending = values
         self.known = set(self.pending)
         if COUNTER in self.pending:
             _ = self.save_counter
         self.take_pending()
-        waiting = [c for c in WAITING if c is not self]
-        WAITING[:] = [*waiting, self] if self.pending else waiting
+        self._wait()
         return Status(self, save_path)
+
+    def _wait(self) -> None:
+        """Be there for variables to come, as long as this or an object that may make them is."""
+        waiting = [each for each in WAITING if each() is not self]
+        WAITING[:] = [*waiting, weakref.ref(self)] if self.pending else waiting
+        for part in (self._root, *self._objects.values()):
+            if hasattr(part, "__dict__") and not hasattr(part, "state") and part is not self:
+                found = vars(part).setdefault(WAITS, Waits()).checkpoints
+                found[:] = [c for c in found if c is not self and c.pending]
+                found += [self] if self.pending else []
 
     def read(self, save_path: str, options: object = None) -> Status:
         """Give the variables their values."""
@@ -391,20 +428,42 @@ def _is_of_graph(leaf: object) -> bool:
     return getattr(leaf, "graph", None) is not None
 
 
-def _when_run(step: Callable[[str], str], prefix: Prefix) -> str | GraphTensor:
+Step: TypeAlias = Callable[[str, Store | None], str]
+"""Writes a checkpoint at a path, in a run with the values of its store; gives the path."""
+
+
+def _when_run(step: Step, prefix: Prefix) -> str | GraphTensor:
     """Return the path that a step gives; in a function the step is an operation."""
     graph, given = STATE.context, static(prefix)
     if not isinstance(graph, FuncGraph):
-        return step(path_of(prefix, "Checkpoint"))
-
-    def run(*found: Array) -> Array:
-        path = os.fsdecode(found[0].item()) if found else path_of(prefix, "Checkpoint")
-        return np.array(os.fsencode(step(path)), object)
-
+        return step(path_of(prefix, "Checkpoint"), None)
+    computed = isinstance(given, GraphTensor)
     inputs = [graph.owned(given)] if isinstance(given, GraphTensor) else []
-    path = graph.add(PyFunction(run, (TEXT,), pure=False), inputs, name="SaveV2").outputs[0]
+    kind = WriteCheckpoint(step, None if computed else path_of(prefix, "Checkpoint"))
+    path = graph.add(kind, inputs, name="SaveV2").outputs[0]
     path.set_shape([])
     return path
+
+
+class WriteCheckpoint(PyFunction):
+    """Writes a checkpoint of what there is in the run, each time that it runs."""
+
+    def __init__(self, step: Step, prefix: str | None) -> None:
+        super().__init__(partial(self.written, None), (TEXT,), pure=False)
+        self.step, self.prefix = step, prefix
+
+    def written(self, store: Store | None, *found: Array) -> Array:
+        """Write at a path, which the run may say: then its folder has to be there."""
+        at = self.prefix if self.prefix is not None else os.fsdecode(found[0].item())
+        if self.prefix is None and not os.path.isdir(os.path.dirname(at) or "."):
+            raise NotFoundError(f"{at}; No such file or directory")
+        return np.array(os.fsencode(self.step(at, store)), object)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
+        """Write; compiled code writes what the process has."""
+        if frame.is_staging:
+            return super().run(frame, op, inputs)
+        return frame.host(partial(self.written, frame.store), inputs, self.dtypes)
 
 
 class Walk:

@@ -497,6 +497,7 @@ class _Loader:
         order = self.data.get("order", saved)
         root.signatures = {n: _Signature(self.concrete(saved[n], None)) for n in order}
         root._held = list(self.owners.values())
+        del self.reader  # which knows this loader: what is loaded goes with its last user
         return root
 
     def node(self, number: int) -> object:
