@@ -390,6 +390,8 @@ class NodeReader:
     def __init__(self, data: GraphData, bind: Callable[[str, VariableData], VariableState]) -> None:
         check_version(data)
         self.data, self.bind = data, bind
+        self.classes: tuple[type[FuncGraph], type[GraphTensor]] = FuncGraph, GraphTensor
+        """What graphs of functions are made of."""
         self.functions: dict[str, FuncGraph] = {}
         self.variables: dict[str, VariableState] = {}
         self.sizes: dict[str, Dim] = {}
@@ -481,7 +483,8 @@ class NodeReader:
         """Return a function's graph, which is made once."""
         if name not in self.functions:
             body = self.data["functions"][name]
-            graph = FuncGraph(body["label"], None, GraphTensor)
+            graph_class, tensor_class = self.classes
+            graph = graph_class(body["label"], None, tensor_class)
             graph.runs_effects = not body.get("is_pruned")
             self.functions[name] = graph
             ops = self.add(graph, body["nodes"])

@@ -177,7 +177,9 @@ def test_graphs_of_functions_say_what_they_take() -> None:
     trace = tf.function(lambda: kept + changed + outside).get_concrete_function()
     assert [v is changed for v in trace.graph.trainable_variables] == [True]
     taken = trace.graph.external_captures
-    assert [any(x is y for x in taken) for y in (outside, kept, changed)] == [True] * 3
+    assert [any(x is y for x in taken) for y in (outside, kept.handle, changed.handle)] == [
+        True
+    ] * 3
 
 
 def test_tensors_had_no_attributes_of_their_own() -> None:

@@ -13,9 +13,10 @@ from ...function.function import Function
 from ...tf.core.specs import TensorSpec
 from ...tf.graph.autograph import function
 from ...tf.graph.state import Variable
+from ...tf.train.checkpoint_state import SaveOptions
 from ...tf.train.checkpoints import Checkpoint, settle
 from ...tf.train.modules import Module
-from ...tf.train.saved_model import DEFAULT_SIGNATURE, SaveOptions, save
+from ...tf.train.saved_model import DEFAULT_SIGNATURE, save
 from ...tf.train.savers import PARTS
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from ...graph.graph import GraphTensor
 from ..core.bridge import dressed
 from ..core.specs import TensorSpec
 from ..graph.state import TfGraph
+from ..train.checkpoint_state import LoadOptions
 from ..train.meta_graph import MetaGraphDef
-from ..train.saved_model import LoadOptions
 from ..train.saved_model import contains_saved_model as contains_second
 from ..train.saved_model import load as load_second
 from ..train.savers import Saver, import_meta_graph

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypedDict, cast
 
@@ -17,16 +18,18 @@ from ...function.graph_data import GraphTextError
 from ...graph.graph import Graph, GraphTensor, Operation
 from ...values.context import entered
 from ..core.element_types import as_dtype
+from ..core.names import name_scope
 from ..core.shapes import TensorShape
 from ..core.space import Space
 from ..graph.sessions import Session
-from ..graph.state import TfGraph, get_default_graph
+from ..graph.state import TfGraph, get_default_graph, placeholder
 from ..nondense.sparse_tensor import SparseTensor
+from ..train.checkpoint_state import LoadOptions, SaveOptions
 from ..train.meta_graph import MetaGraphDef, export_meta_graph
-from ..train.saved_model import LoadOptions, SaveOptions
 from ..train.saved_model import contains_saved_model as contains_second
 from ..train.saved_model import load as load_second
 from ..train.saved_model import save as save_second
+from ..train.saved_model import signatures_of, variables_of
 from ..train.savers import Saver, import_meta_graph
 
 Tensors: TypeAlias = Mapping[str, GraphTensor | SparseTensor]
@@ -297,6 +300,8 @@ def load(
 ) -> MetaGraphDef:
     """Add the graph of a folder to a session's, with the values of its variables."""
     tags = [tags] if isinstance(tags, str) else list(tags)
+    if contains_second(export_dir) and not (Path(export_dir) / FILE).is_file():
+        return _load_module(sess, tags, export_dir, import_scope)
     data = graph_of_tags(export_dir, tags)
     meta = MetaGraphDef.FromString(json.dumps(data["graph"]).encode())
     meta.meta_info_def.tags = data["tags"]
@@ -308,6 +313,33 @@ def load(
     if data["begin"] is not None:
         scope = f"{import_scope}/" if import_scope else ""
         sess.run(sess.graph.get_operation_by_name(f"{scope}{data['begin']}"))
+    return meta
+
+
+def _load_module(
+    sess: Session, tags: list[str], export_dir: str, import_scope: str | None
+) -> MetaGraphDef:
+    """Add a module's signatures to a session's graph, as calls that take what is fed."""
+    if tags != [SERVING]:
+        raise RuntimeError(
+            f"MetaGraphDef associated with tags {', '.join(map(repr, tags))} could not be found in "
+            f"SavedModel, with available tags '{[[SERVING]]}'."
+        )
+    meta = MetaGraphDef()
+    meta.meta_info_def.tags = tags
+    scope = name_scope(f"{import_scope}/") if import_scope else nullcontext()
+    with entered(sess.graph), scope:
+        module = load_second(export_dir)
+        sess.run([each.initializer for each in variables_of(module)])
+        for name, function in signatures_of(module).items():
+            specs = function.structured_input_signature[1].items()
+            given = {k: placeholder(x.dtype, x.shape, f"{name}_{x.name}") for k, x in specs}
+            made = {k: x for k, x in function(**given).items() if isinstance(x, GraphTensor)}
+            meta.signature_def[name] = build_signature_def(
+                {k: build_tensor_info(x) for k, x in given.items()},
+                {k: build_tensor_info(x) for k, x in made.items()},
+                METHODS["predict"],
+            )
     return meta
 
 

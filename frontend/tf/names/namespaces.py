@@ -77,8 +77,8 @@ from ..train import optimiser_ops as _o
 from ..train import rates as _ra
 from ..train import savers as _t
 from ..train import starting as _ss
-from ..train.saved_model import LoadOptions as _LoadOptions
-from ..train.saved_model import SaveOptions as _SaveOptions
+from ..train.checkpoint_state import LoadOptions as _LoadOptions
+from ..train.checkpoint_state import SaveOptions as _SaveOptions
 from ..train.saved_model import save as _save
 from ..variables.assets import Asset as _Asset
 from . import first_operands as _fp

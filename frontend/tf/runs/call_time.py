@@ -28,8 +28,8 @@ class Taking(FuncGraph):
 
     @property
     def external_captures(self) -> list[object]:
-        """Return what is taken from outside: tensors, and variables by reference."""
-        return [*self.captures, *self.variables]
+        """Return what is taken from outside: tensors, and the handles of variables."""
+        return [*self.captures, *(getattr(v, "handle", None) for v in self.variables)]
 
     def capture_call_time_value(
         self,

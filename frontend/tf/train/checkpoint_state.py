@@ -1,15 +1,16 @@
-"""What a folder knows of its checkpoints: the newest, those that are kept, and new ones to come."""
+"""What a folder knows of its checkpoints, and what is wished of them and of saved modules."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from inspect import signature
 from pathlib import Path
 
 from ...graph.checkpoint_ops import NOTE, SUFFIX, Note
+from ...values.run_errors import UnimplementedError
 
 META = ".meta"
 """The ending of the file that has the graph of a checkpoint."""
@@ -198,3 +199,50 @@ def told(options: object, path: str) -> str:
             raise TypeError(f"options: {options!r}, expected a tf.train.CheckpointOptions")
         options.written(path)
     return path
+
+
+LOCAL = (None, "", "localhost", "/job:localhost")
+"""Devices whose files are those of this process."""
+
+
+@dataclass
+class SaveOptions:
+    """How a module is saved: custom gradients are, always; what is not supported is refused."""
+
+    namespace_whitelist: Sequence[str] | None = None
+    save_debug_info: bool = False
+    function_aliases: object = None
+    experimental_debug_stripper: bool = False
+    experimental_io_device: str | None = None
+    experimental_variable_policy: object = None
+    experimental_custom_gradients: bool = True
+    experimental_image_format: bool = False
+    experimental_skip_saver: bool = False
+    experimental_sharding_callback: object = None
+    extra_tags: object = None
+
+    def __post_init__(self) -> None:
+        _refuse_unsupported(self, "namespace_whitelist", "experimental_custom_gradients")
+
+
+@dataclass
+class LoadOptions:
+    """How a module is loaded; what is not supported is refused."""
+
+    allow_partial_checkpoint: bool = False
+    experimental_io_device: str | None = None
+    experimental_skip_checkpoint: bool = False
+    experimental_variable_policy: object = None
+    experimental_load_function_aliases: bool = False
+
+    def __post_init__(self) -> None:
+        _refuse_unsupported(self)
+
+
+def _refuse_unsupported(options: SaveOptions | LoadOptions, *supported: str) -> None:
+    """Refuse what options ask for that nothing here does."""
+    for each in fields(options):
+        value = getattr(options, each.name)
+        is_local = each.name == "experimental_io_device" and value in LOCAL
+        if value and not is_local and each.name not in supported:
+            raise UnimplementedError(f"{each.name}={value!r} of {type(options).__name__}")

@@ -180,7 +180,7 @@ WAITS = "_gravure_waits"
 """The attribute of an object with the checkpoints whose values may be for variables in it."""
 
 
-class Waits:
+class HeldBack:
     """What keeps checkpoints as long as the object that may get their values; no part of it."""
 
     __slots__ = ("checkpoints",)
@@ -188,9 +188,9 @@ class Waits:
     def __init__(self) -> None:
         self.checkpoints: list[Checkpoint] = []
 
-    def __deepcopy__(self, memo: object) -> Waits:
+    def __deepcopy__(self, memo: object) -> HeldBack:
         """Return none: values that wait are for the object itself."""
-        return Waits()
+        return HeldBack()
 
 
 def settle() -> None:
@@ -387,7 +387,7 @@ class Checkpoint(Trackable):
         WAITING[:] = [*waiting, weakref.ref(self)] if self.pending else waiting
         for part in (self._root, *self._objects.values()):
             if hasattr(part, "__dict__") and not hasattr(part, "state") and part is not self:
-                found = vars(part).setdefault(WAITS, Waits()).checkpoints
+                found = vars(part).setdefault(WAITS, HeldBack()).checkpoints
                 found[:] = [c for c in found if c is not self and c.pending]
                 found += [self] if self.pending else []
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeAlias
 
 from ..core.names import name_scope
+from ..graph.state import Variable
 from .checkpoints import is_part, parts_of, settle
 from .tracking import TRACKED, Trackable
 
@@ -137,6 +138,22 @@ class Module(Trackable):
     def submodules(self) -> tuple[object, ...]:
         """Return all modules inside."""
         return tuple(self._flatten(predicate=lambda x: isinstance(x, Module)))
+
+
+class Loaded(Module):
+    """An object that was loaded: what it leads to stands in its attributes."""
+
+    def __init__(self) -> None:
+        super().__init__("loaded")
+        self.signatures: dict[str, object] = {}
+        self._held: list[Variable] = []
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        """Call what was saved as `__call__`."""
+        found = vars(self).get("__call__")
+        if found is None:
+            raise TypeError("the object that was saved is not callable")
+        return found(*args, **kwargs)
 
 
 def _held(module: Module, key: Callable[[str], str | int] | None) -> Iterator[tuple[Path, object]]:

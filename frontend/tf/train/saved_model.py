@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+import logging
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NoReturn, NotRequired, TypeAlias, TypedDict
 
@@ -35,18 +36,24 @@ from ...function.graph_data import (
     Writer,
 )
 from ...function.traces import ACTIVE, ConcreteFunction
+from ...graph.func_graph import FuncGraph
 from ...graph.graph import GraphTensor
 from ...graph.variables import VariableState
 from ...values import nest
-from ...values.run_errors import UnimplementedError
-from ..core.bridge import TfTensor, dressed, wrap
+from ...values.context import STATE
+from ..core.bridge import SymbolicTfTensor, TfTensor, dressed, wrap
 from ..core.specs import TensorSpec
-from ..graph.state import TfFunction, Variable
+from ..graph.state import TfFuncGraph, TfFunction, Variable
 from ..variables.assets import Asset, Assets, place_marked, place_of
-from .modules import Module
+from .checkpoint_state import LoadOptions, SaveOptions
+from .modules import Loaded, Module
 
 GRAPH, VALUES = "graph.json", "values-{}.safetensors"
 DEFAULT_SIGNATURE = "serving_default"
+LOG = logging.getLogger("absl")
+"""Where TensorFlow writes what it says of saved modules."""
+SHOWN = 5
+"""How many functions are named that have no traces."""
 
 
 class LeafData(TypedDict):
@@ -144,53 +151,6 @@ class SavedData(TypedDict):
     values: NotRequired[str]
 
 
-LOCAL = (None, "", "localhost", "/job:localhost")
-"""Devices whose files are those of this process."""
-
-
-@dataclass
-class SaveOptions:
-    """How a module is saved: custom gradients are, always; what is not supported is refused."""
-
-    namespace_whitelist: Sequence[str] | None = None
-    save_debug_info: bool = False
-    function_aliases: object = None
-    experimental_debug_stripper: bool = False
-    experimental_io_device: str | None = None
-    experimental_variable_policy: object = None
-    experimental_custom_gradients: bool = True
-    experimental_image_format: bool = False
-    experimental_skip_saver: bool = False
-    experimental_sharding_callback: object = None
-    extra_tags: object = None
-
-    def __post_init__(self) -> None:
-        _refuse_unsupported(self, "namespace_whitelist", "experimental_custom_gradients")
-
-
-@dataclass
-class LoadOptions:
-    """How a module is loaded; what is not supported is refused."""
-
-    allow_partial_checkpoint: bool = False
-    experimental_io_device: str | None = None
-    experimental_skip_checkpoint: bool = False
-    experimental_variable_policy: object = None
-    experimental_load_function_aliases: bool = False
-
-    def __post_init__(self) -> None:
-        _refuse_unsupported(self)
-
-
-def _refuse_unsupported(options: SaveOptions | LoadOptions, *supported: str) -> None:
-    """Refuse what options ask for that nothing here does."""
-    for field in fields(options):
-        value = getattr(options, field.name)
-        is_local = field.name == "experimental_io_device" and value in LOCAL
-        if value and not is_local and field.name not in supported:
-            raise UnimplementedError(f"{field.name}={value!r} of {type(options).__name__}")
-
-
 def save(
     obj: object, export_dir: str, signatures: object = None, options: SaveOptions | None = None
 ) -> None:
@@ -201,8 +161,18 @@ def save(
         raise ValueError(
             f"Expected an object of type `Trackable`, such as `tf.Module`, for export. Got {obj!r}"
         )
+    if isinstance(STATE.context, FuncGraph):
+        raise AssertionError("tf.saved_model.save is not supported inside of a tf.function")
+    held = vars(obj).get("signatures")
+    if held is not None and not isinstance(obj, Loaded):
+        raise ValueError(
+            f"the attribute 'signatures' of what is saved is {held!r}, but it is that of what is "
+            "loaded, expected none: del obj.signatures"
+        )
     saver = _Saver()
-    data, values = saver.module(obj, _named(obj, signatures))
+    named = _named(obj, signatures)
+    data, values = saver.module(obj, named)
+    saver.tell(named)
     folder = Path(export_dir)
     folder.mkdir(parents=True, exist_ok=True)
     saver.assets.copy(folder)
@@ -234,7 +204,7 @@ def _named(obj: object, signatures: object) -> dict[str, ConcreteFunction]:
             made[name] = known[0] if len(known) == 1 else each.get_concrete_function()
         elif isinstance(each, ConcreteFunction):
             made[name] = each
-        elif isinstance(each, _Signature):
+        elif isinstance(each, SavedSignature):
             made[name] = each.function
         else:
             raise ValueError(
@@ -269,6 +239,8 @@ class _Saver:
         self.numbers: dict[int, int] = {}
         self.nodes: dict[int, ObjectData] = {}
         self.kept: list[object] = []
+        self.untraced: list[str] = []
+        """The names of functions of which there is nothing to save."""
         self.assets = Assets()
 
     def module(
@@ -295,6 +267,25 @@ class _Saver:
             data["resources"] = self.writer.resources
         return data, self.values
 
+    def tell(self, signatures: Mapping[str, ConcreteFunction]) -> None:
+        """Log what will be otherwise in what is loaded, in TensorFlow's words."""
+        for each in signatures.values():
+            names = [x.op.name for x in each.graph.inputs]
+            changed = [name for name in names if _plain_name(name) != name]
+            if changed:
+                LOG.info(
+                    "Function `%s` contains input name(s) %s with unsupported characters which "
+                    "will be renamed to %s in the SavedModel.",
+                    each.function.label, ", ".join(changed), ", ".join(map(_plain_name, changed)),
+                )  # fmt: skip
+        count, shown = len(self.untraced), self.untraced[:SHOWN]
+        if count:
+            LOG.info(
+                "Found untraced functions such as %s while saving (showing %d of %d). These "
+                "functions will not be directly callable after loading.",
+                ", ".join(shown), len(shown), count,
+            )  # fmt: skip
+
     def variable(self, state: VariableState) -> StateData:
         """Return what is known of a variable."""
         owner = state.owner()
@@ -318,6 +309,8 @@ class _Saver:
             traces = value.traces if isinstance(value, Restored) else list(value.cache.values())
             if not traces and value.input_signature is not None:
                 traces = [value.get_concrete_function()]
+            if not traces:
+                self.untraced.append(value.label)
             return {
                 "kind": "function",
                 "parameters": self.parameters(value),
@@ -397,6 +390,11 @@ def _plain(tree: object) -> object:
     return tree
 
 
+def _plain_name(name: str) -> str:
+    """Return what an argument is called in what is loaded: small letters and underscores."""
+    return re.sub(r"\W", "_", name).lower()
+
+
 def _is_tracked(value: object) -> bool:
     """Say whether a value is a part of what is saved."""
     if isinstance(value, Function | ConcreteFunction | Module | Variable | Asset):
@@ -416,20 +414,14 @@ def children(value: object) -> list[tuple[str, object]]:
     return sorted(found.items())
 
 
-class Loaded(Module):
-    """An object that was loaded: what it leads to stands in its attributes."""
+def variables_of(module: Loaded) -> list[Variable]:
+    """Return the variables of what was loaded: of a graph, if it was loaded in one."""
+    return list(module._held)
 
-    def __init__(self) -> None:
-        super().__init__("loaded")
-        self.signatures: dict[str, object] = {}
-        self._held: list[object] = []
 
-    def __call__(self, *args: object, **kwargs: object) -> object:
-        """Call what was saved as `__call__`."""
-        found = vars(self).get("__call__")
-        if found is None:
-            raise TypeError("the object that was saved is not callable")
-        return found(*args, **kwargs)
+def signatures_of(module: Loaded) -> dict[str, SavedSignature]:
+    """Return the signatures of what was loaded, by name."""
+    return {n: x for n, x in module.signatures.items() if isinstance(x, SavedSignature)}
 
 
 class Restored(TfFunction):
@@ -445,6 +437,8 @@ class Restored(TfFunction):
         for each in self.traces:
             if each.accepts(bound):
                 return each
+        if not self.traces:
+            raise ValueError("Found zero restored functions for caller function.")
         known = "\n".join(str(c) for c in self.traces)
         raise ValueError(
             "Could not find matching concrete function to call loaded from the SavedModel. Got: "
@@ -466,6 +460,7 @@ class _Loader:
         place_marked(folder, self.data["functions"])
         self.owners: dict[str, Variable] = {}
         self.reader = NodeReader(self.data, self.bind)
+        self.reader.classes = TfFuncGraph, SymbolicTfTensor
         self.made: dict[int, object] = {}
 
     def read_values(self, folder: Path) -> dict[str, Array]:
@@ -495,10 +490,17 @@ class _Loader:
             raise GraphTextError("the first object is no module")
         saved = self.data["signatures"]
         order = self.data.get("order", saved)
-        root.signatures = {n: _Signature(self.concrete(saved[n], None)) for n in order}
+        root.signatures = {n: self.signature(saved[n]) for n in order}
         root._held = list(self.owners.values())
         del self.reader  # which knows this loader: what is loaded goes with its last user
         return root
+
+    def signature(self, data: TraceData) -> SavedSignature:
+        """Return a signature: its arguments are named by letters, digits and underscores."""
+        given = self.data["functions"][data["function"]]["inputs"]
+        return SavedSignature(
+            self.concrete(data, None), [re.sub(r"\W", "_", name) for name in given]
+        )
 
     def node(self, number: int) -> object:
         """Return an object by its number."""
@@ -564,6 +566,11 @@ class _Loader:
     def concrete(self, data: TraceData, function: Restored | None) -> ConcreteFunction:
         """Return a trace."""
         graph = self.reader.function(data["function"])
+        for given in graph.inputs:
+            name = _plain_name(given.op.name)
+            if name not in graph.by_name:
+                graph.by_name[name] = graph.by_name.pop(given.op.name)
+                given.op.name = name
         slots = list(graph.captured.values())
         graph.captured = {}
         for i, (_, slot) in enumerate(slots):
@@ -609,11 +616,11 @@ class _Loader:
             vars(made)[name] = self.node(child)
 
 
-class _Signature:
+class SavedSignature:
     """A trace that takes its arguments by name and gives its results by name."""
 
-    def __init__(self, function: ConcreteFunction) -> None:
-        self.function = function
+    def __init__(self, function: ConcreteFunction, names: Sequence[str]) -> None:
+        self.function, self.names = function, list(names)
 
     @property
     def structured_outputs(self) -> dict[str, object]:
@@ -636,10 +643,9 @@ class _Signature:
     @property
     def structured_input_signature(self) -> tuple[tuple[()], dict[str, TensorSpec]]:
         """Return what the arguments are like, by name."""
-        given = self.function.graph.inputs
-        return (), {
-            x.op.name: TensorSpec(dressed(x).shape, dressed(x).dtype, x.op.name) for x in given
-        }
+        given = [(dressed(x), x.op.name) for x in self.function.graph.inputs]
+        specs = [TensorSpec(x.shape, x.dtype, name) for x, name in given]
+        return (), dict(zip(self.names, specs, strict=True))
 
     @property
     def variables(self) -> tuple[object, ...]:
@@ -660,7 +666,9 @@ class _Signature:
         """Return the results for arguments."""
         if len(args) > 1:
             raise TypeError("a signature takes its arguments by name")
-        return self._by_name(self.function(*args, **kwargs))
+        known = dict(zip(self.names, self.function.graph.inputs, strict=True))
+        given = {known[k].op.name if k in known else k: x for k, x in kwargs.items()}
+        return self._by_name(self.function(*args, **given))
 
 
 def contains_saved_model(export_dir: str) -> bool:

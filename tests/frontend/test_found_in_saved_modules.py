@@ -1,0 +1,79 @@
+"""What TensorFlow's own tests of saved modules found."""
+
+import logging
+
+import pytest
+
+import gravure.tf as tf
+
+v1 = tf.compat.v1
+
+
+class Scaled(tf.Module):
+    """Has a variable, and gives two results by name."""
+
+    def __init__(self):
+        super().__init__()
+        self.v = tf.Variable([2.0])
+
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.float32, "Input-X")])
+    def scaled(self, x):
+        return {"y": x * self.v, "x": x}
+
+
+@pytest.mark.parametrize("scope", [None, "inner"])
+def test_a_session_loads_a_module_of_the_second_version(tmp_path, scope):
+    module = Scaled()
+    module.v.assign([4.0])
+    tf.saved_model.save(module, str(tmp_path))
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        form = v1.saved_model.load(session, ["serve"], str(tmp_path), import_scope=scope)
+        signature = form.signature_def["serving_default"]
+        assert signature.method_name == "tensorflow/serving/predict"
+        given, made = signature.inputs["Input_X"].name, signature.outputs["y"].name
+        assert given.startswith("inner/") == (scope is not None)
+        found = session.run(graph.get_tensor_by_name(made), {given: [1.0, 2.0]})
+        assert found.tolist() == [4.0, 8.0]
+        assert len(v1.trainable_variables()) == 1
+        with pytest.raises(RuntimeError, match="'train' could not be found"):
+            v1.saved_model.load(session, ["train"], str(tmp_path))
+
+
+def test_arguments_of_signatures_have_plain_names(tmp_path, caplog):
+    with caplog.at_level(logging.INFO, "absl"):
+        tf.saved_model.save(Scaled(), str(tmp_path))
+    assert "contains input name(s) Input-X with unsupported characters" in caplog.text
+    assert "renamed to input_x" in caplog.text
+    signature = tf.saved_model.load(str(tmp_path)).signatures["serving_default"]
+    assert [x.name for x in signature.inputs] == ["input_x:0"]
+    assert list(signature.structured_input_signature[1]) == ["Input_X"]
+    assert signature(Input_X=tf.constant([3.0]))["y"].numpy() == 6.0
+
+
+def test_functions_without_traces_are_told_and_refused(tmp_path, caplog):
+    module = tf.Module()
+    module.f = tf.function(lambda x: x)
+    with caplog.at_level(logging.INFO, "absl"):
+        tf.saved_model.save(module, str(tmp_path))
+    assert "(showing 1 of 1). These functions will not be directly callable" in caplog.text
+    with pytest.raises(ValueError, match="Found zero restored functions for caller function"):
+        tf.saved_model.load(str(tmp_path)).f(1)
+
+
+def test_modules_are_not_saved_within_functions_or_with_signatures_of_their_own(tmp_path):
+    with pytest.raises(AssertionError, match=r"inside of a tf\.function"):
+        tf.function(lambda: tf.saved_model.save(tf.Module(), str(tmp_path)))()
+    root = tf.train.Checkpoint(signatures=tf.Variable(1.0))
+    with pytest.raises(ValueError, match=r"del obj\.signatures"):
+        tf.saved_model.save(root, str(tmp_path))
+    del root.signatures
+    tf.saved_model.save(root, str(tmp_path))
+
+
+def test_traces_that_were_loaded_say_what_they_give_and_take(tmp_path):
+    module = Scaled()
+    tf.saved_model.save(module, str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    trace = loaded.scaled.get_concrete_function()
+    assert "TensorSpec(shape=<unknown>, dtype=tf.float32" in trace.pretty_printed_signature()
+    assert any(loaded.v.handle is each for each in trace.graph.external_captures)
