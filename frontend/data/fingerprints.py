@@ -106,11 +106,11 @@ def of_operation(op: Operation, numbers: Places) -> Plain:
     """Return what an operation does, with the numbers of its inputs."""
     inputs: Sequence[Plain] = [of_tensor(tensor, numbers) for tensor in op.inputs]
     if isinstance(op.kind, ArrayKind) and isinstance(op.kind.compute, Closing):
-        closing = op.kind.compute
+        step = op.kind.compute  # which may do more with the pipeline than to give it
         around = {
-            key: numbers[id(tensor)] for key, tensor in zip(closing.keys, op.inputs, strict=True)
+            key: numbers[id(tensor)] for key, tensor in zip(step.keys, op.inputs, strict=True)
         }
-        return [op.type, of_stage(closing.stage, around)]
+        return [op.type, of_stage(step.stage, around)]
     if op.type == "Const":
         return [op.type, of_array(np.asarray(op.attributes["value"]))]
     graphs = graphs_in(op)

@@ -99,7 +99,8 @@ def _read(data: StepData, reader: NodeReader) -> StoredStep:
     return StoredStep(data["step"], reader.options(data["held"]), data.get("effect", False))
 
 
-def _write_step(kind: ArrayKind, writer: Writer) -> StepData | PlacedData:
+def write_step(kind: ArrayKind, writer: Writer) -> StepData | PlacedData:
+    """Return a step of the host as data."""
     return _written(kind.type, kind.compute, writer) or {
         "type": kind.type,
         "function": placed(kind.compute, writer),
@@ -108,7 +109,8 @@ def _write_step(kind: ArrayKind, writer: Writer) -> StepData | PlacedData:
     }
 
 
-def _step(data: StepData | PlacedData, reader: NodeReader) -> Kind:
+def read_step(data: StepData | PlacedData, reader: NodeReader) -> Kind:
+    """Return the step of data."""
     specs = reader.specs
     if "step" in data:
         step = _read(data, reader)
@@ -143,5 +145,4 @@ def _called(data: StepData | PlacedData, reader: NodeReader) -> Kind:
     return kind
 
 
-register_codec(ArrayKind, Codec("step", _write_step, _step))
 register_codec(PyFunction, Codec("effect", _write_called, _called))

@@ -361,6 +361,9 @@ class Writer:
 def array_data(array: Array) -> ArrayData:
     """Return the elements of an array as text."""
     if array.dtype.kind == "O":
+        strange = next((x for x in array.ravel().tolist() if not isinstance(x, bytes)), b"")
+        if strange:
+            raise NotSerialisableError(f"it holds a {type(strange).__name__} as an element")
         texts = [base64.b64encode(x).decode() for x in array.ravel().tolist()]
         return {"shape": list(array.shape), "texts": texts}
     data = base64.b64encode(np.asarray(array, order="C").tobytes()).decode()

@@ -77,3 +77,68 @@ def test_traces_that_were_loaded_say_what_they_give_and_take(tmp_path):
     trace = loaded.scaled.get_concrete_function()
     assert "TensorSpec(shape=<unknown>, dtype=tf.float32" in trace.pretty_printed_signature()
     assert any(loaded.v.handle is each for each in trace.graph.external_captures)
+
+
+class Summing(tf.Module):
+    """Goes through datasets of its own, and through those of its arguments."""
+
+    def __init__(self):
+        super().__init__()
+        self.factor, bias = tf.Variable(2), tf.constant([1, 2])
+        texts = tf.data.Dataset.from_tensor_slices((tf.range(6), list("abcdef")))
+        shuffled = texts.shuffle(3, seed=1).map(lambda a, b: (a * self.factor + bias[1], b))
+        self.pairs = shuffled.batch(2).cache().prefetch(1)
+        self.nested = tf.data.Dataset.range(3).flat_map(
+            lambda n: tf.data.Dataset.range(n).map(lambda m: 10 * n + m)
+        )
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int64)])
+    def all(self, n):
+        """Return the sum of numbers, the texts, and what another dataset has."""
+        text, total = tf.constant(""), tf.zeros([], tf.int64)
+        for numbers, texts in self.pairs.take(n):
+            text = tf.strings.join([text, tf.strings.reduce_join(texts)])
+            total += tf.cast(tf.reduce_sum(numbers), tf.int64)
+        for number in self.nested:
+            total += 1000 * number
+        for number in tf.data.Dataset.range(n).map(lambda x: x + n):
+            total += 100000 * number
+        return total, text, tf.data.Dataset.from_tensors(n).get_single_element()
+
+
+@pytest.mark.parametrize("cycles", [1, 2])
+def test_datasets_that_functions_go_through_are_saved_with_them(tmp_path, cycles):
+    module = Summing()
+    for n in range(cycles):
+        tf.saved_model.save(module, str(tmp_path / str(n)))
+        module = tf.saved_model.load(str(tmp_path / str(n)))
+    for n, wanted in ((1, 151012), (3, 1251042)):
+        total, text, only = module.all(n)
+        assert (total.numpy(), only.numpy()) == (wanted, n)
+        assert text.numpy() == b"bdafec"[: 2 * n]
+
+
+def test_graphs_are_written_with_iterators_that_begin_by_themselves():
+    with tf.Graph().as_default():
+        v1.data.make_one_shot_iterator(tf.data.Dataset.range(3).map(lambda x: x * x)).get_next("n")
+        written = v1.train.export_meta_graph()
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        v1.train.import_meta_graph(written)
+        tensor = graph.get_tensor_by_name("n:0")
+        assert [session.run(tensor) for _ in range(3)] == [0, 1, 4]
+
+
+ONE = tf.data.Dataset.from_tensors(1)
+MADE = {
+    "Generated": lambda folder: tf.data.Dataset.from_generator(lambda: iter([1]), tf.int32),
+    "Lines": lambda folder: tf.data.TextLineDataset(f"{folder}/a").map(tf.strings.length),
+    "it holds a Stage": lambda folder: tf.data.Dataset.range(2).flat_map(lambda _: ONE),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_datasets_that_only_a_process_has_are_refused_by_name(tmp_path, name):
+    module, dataset = tf.Module(), MADE[name](tmp_path)
+    module.f = tf.function(dataset.get_single_element, input_signature=[])
+    with pytest.raises(ValueError, match=name):
+        tf.saved_model.save(module, str(tmp_path))

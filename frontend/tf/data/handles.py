@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -69,6 +70,17 @@ def add(kind: ArrayKind, tensors: Sequence[object], name: str | None = None) -> 
         return graph.add(kind, [graph.owned(x) for x in tensors], name=name).outputs
 
 
+@dataclass(frozen=True)
+class PipelineStep(Closing):
+    """What is done with a pipeline when a graph runs."""
+
+    compute: Callable[[Run, Stage], Sequence[object]]
+
+    def __call__(self, store: Store, *values: object) -> Sequence[object]:  # type: ignore[override]
+        """Do it, for values of the tensors that the pipeline takes of the graph."""
+        return self.compute(Run(store, dict(zip(self.keys, values, strict=True))), self.stage)
+
+
 def with_pipeline(
     type_: str,
     stage: Stage,
@@ -78,12 +90,8 @@ def with_pipeline(
 ) -> Operation:
     """Add an operation that is done with a pipeline when it runs; return the operation."""
     taken = [tensor for tensor in stage.tensors() if not tensor.eager]
-    keys = [id(tensor) for tensor in taken]
-
-    def done(store: Store, *values: object) -> Sequence[object]:
-        return compute(Run(store, dict(zip(keys, values, strict=True))), stage)
-
-    kind = StoreKind(type_, done, lambda _: list(specs), effect=True)
+    step = PipelineStep(stage, [*map(id, taken)], compute)
+    kind = StoreKind(type_, step, lambda _: list(specs), effect=True)
     graph = graph_for(taken) or get_default_graph()
     with entered(graph):
         return graph.add(kind, [graph.owned(x) for x in taken], name=name)

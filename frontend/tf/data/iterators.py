@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -265,6 +266,11 @@ class Holder:
             raise OutOfRangeError(END) from None
 
 
+def begun(run: Run, stage: Stage) -> Sequence[object]:
+    """Return where a stream is that begins."""
+    return (part(Holder(run.open(stage))),)
+
+
 class NumpyIterator(Saveable):
     """Takes elements as arrays and numbers of numpy's."""
 
@@ -299,10 +305,7 @@ class GraphIterator(Elements, ByHandle):
     @classmethod
     def within_function(cls, dataset: Pipeline) -> GraphIterator:
         """Return an iterator that begins anew in each run of the function."""
-        made = with_pipeline(
-            "OneShotIterator", dataset._stage, [HANDLE],
-            lambda run, stage: (part(Holder(run.open(stage))),),
-        )  # fmt: skip
+        made = with_pipeline("OneShotIterator", dataset._stage, [HANDLE], begun)
         return cls(made.outputs[0], dataset.element_spec)
 
     @property
@@ -355,7 +358,11 @@ class GraphIterator(Elements, ByHandle):
 
 def next_kind(spec: object) -> StoreKind:
     """Return the operation that takes an element."""
-    specs = [core_spec(leaf) for leaf in flatten(spec)]
+    return taking([core_spec(leaf) for leaf in flatten(spec)])
+
+
+def taking(specs: Sequence[TensorSpec]) -> StoreKind:
+    """Return the operation that takes an element of such parts."""
 
     def taken(store: object, handle: Array) -> Sequence[object]:
         made: Sequence[object] = handle.item().take()
@@ -380,7 +387,11 @@ def check(element: Sequence[Any], specs: Sequence[TensorSpec]) -> None:
 
 def optional_kind(spec: object) -> StoreKind:
     """Return the operation that takes an element, or says that there is none."""
-    specs = [core_spec(leaf) for leaf in flatten(spec)]
+    return taking_if_any([core_spec(leaf) for leaf in flatten(spec)])
+
+
+def taking_if_any(specs: Sequence[TensorSpec]) -> StoreKind:
+    """Return the operation that takes an element of such parts, or says that there is none."""
 
     def taken(store: object, handle: Array) -> Sequence[object]:
         try:
@@ -505,11 +516,13 @@ class OneShot(NamedIterator):
         holder: Holder = found[0].item()
         with store.lock:
             if holder.stream is None:
-                values = self.plan.run(Frame(store), []) if self.taken else []
-                keys = [id(tensor) for tensor in self.taken]
-                run = Run(store, dict(zip(keys, values, strict=True)))
-                holder.stream = run.open(self.stage)
+                holder.stream = Run(store, self.known(store)).open(self.stage)
         return found
+
+    def known(self, store: Store) -> dict[int, object]:
+        """Return the values of the tensors that the pipeline takes, which are always the same."""
+        values = self.plan.run(Frame(store), []) if self.taken else []
+        return {id(x): value for x, value in zip(self.taken, values, strict=True)}
 
 
 def make_one_shot_iterator(dataset: Pipeline) -> EagerIterator | GraphIterator:
@@ -527,6 +540,25 @@ def make_one_shot_iterator(dataset: Pipeline) -> EagerIterator | GraphIterator:
     return GraphIterator(add(kind, [])[0], dataset.element_spec)
 
 
+@dataclass(frozen=True)
+class Only:
+    """Takes the only element of a pipeline, or raises an error."""
+
+    missing: OpError | None = None
+    is_by_place: bool = False
+
+    def __call__(self, run: Run, stage: Stage) -> Element:
+        """Take it."""
+        run.is_by_place = self.is_by_place
+        stream = run.open(stage)
+        found = next(stream, None)
+        if found is None:
+            raise self.missing or InvalidArgumentError("Dataset was empty.")
+        if next(stream, None) is not None:
+            raise InvalidArgumentError("Dataset had more than one element.")
+        return found
+
+
 def single_element(
     dataset: Pipeline,
     missing: OpError | None = None,
@@ -535,17 +567,7 @@ def single_element(
 ) -> object:
     """Return the only element of a dataset; raise `missing` where there is none."""
     specs = [core_spec(leaf) for leaf in flatten(dataset.element_spec)]
-
-    def only(run: Run, stage: Stage) -> Element:
-        run.is_by_place = is_by_place
-        stream = run.open(stage)
-        found = next(stream, None)
-        if found is None:
-            raise missing or InvalidArgumentError("Dataset was empty.")
-        if next(stream, None) is not None:
-            raise InvalidArgumentError("Dataset had more than one element.")
-        return found
-
+    only = Only(missing, is_by_place)
     if STATE.context is None and graph_for(dataset._stage.tensors()) is None:
         return packer(dataset.element_spec)(only(Run(ACTIVE[-1]), dataset._stage))
     made = with_pipeline("DatasetToSingleElement", dataset._stage, specs, only)

@@ -9,6 +9,7 @@ from . import iterators as _it
 from . import options as _o
 from . import readers as _r
 from . import tables as _t
+from . import written as _written  # noqa: F401  (enters how they are written)
 from .dataset import AUTOTUNE, Dataset, DatasetSpec
 from .optional import Optional
 
