@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import base64
 import re
+from collections import namedtuple
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import (
     Any,
     ClassVar,
@@ -312,6 +314,9 @@ class Writer:
             return value
         if isinstance(value, np.generic):
             return self.value(value.item())
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            named = [type(value).__name__, [*value._fields], [self.value(x) for x in value]]
+            return {"named tuple": named}
         for kinds, name, write in self.forms():
             if isinstance(value, kinds):
                 return {name: write(value)}
@@ -565,6 +570,12 @@ def composite_of(name: object, form: object) -> object:
         raise GraphTextError(f"a {name} of {form!r}: {error}") from None
 
 
+@cache
+def fields_of(name: str, fields: tuple[str, ...]) -> Callable[..., object]:
+    """Return the class of tuples with named fields, the same one each time."""
+    return namedtuple(name, fields)
+
+
 def pattern_of(text: object, flags: int) -> re.Pattern[str] | re.Pattern[bytes]:
     """Return the pattern of a text."""
     if isinstance(text, bytes):
@@ -579,6 +590,7 @@ READERS: dict[str, Callable[[NodeReader, Any], object]] = {
     "bytes": lambda r, x: base64.b64decode(x),
     "tuple": lambda r, x: tuple(map(r.value, x)),
     "list": lambda r, x: list(map(r.value, x)),
+    "named tuple": lambda r, x: fields_of(x[0], tuple(x[1]))(*map(r.value, x[2])),
     "dict": lambda r, x: {r.value(k): r.value(v) for k, v in x},
     "array": lambda r, x: array_from(x),
     "dtype": lambda r, x: row(x),

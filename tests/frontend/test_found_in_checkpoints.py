@@ -125,3 +125,14 @@ def test_what_was_loaded_goes_with_its_last_user(tmp_path):
     known = weakref.ref(loaded.v)
     del loaded
     assert known() is None
+
+
+def test_a_class_of_checkpoints_need_not_begin_as_one(tmp_path):
+    class Kept(tf.train.Checkpoint):
+        def __init__(self, value):
+            self.v = [tf.Variable(value)]
+
+    path = Kept(2.0).save(str(tmp_path / "a"))
+    other = Kept(0.0)
+    other.restore(path).assert_consumed()
+    assert other.v[0].numpy() == 2.0

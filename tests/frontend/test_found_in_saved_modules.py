@@ -1,6 +1,7 @@
 """What TensorFlow's own tests of saved modules found."""
 
 import logging
+from collections import namedtuple
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_a_session_loads_a_module_of_the_second_version(tmp_path, scope):
         assert given.startswith("inner/") == (scope is not None)
         found = session.run(graph.get_tensor_by_name(made), {given: [1.0, 2.0]})
         assert found.tolist() == [4.0, 8.0]
-        assert len(v1.trainable_variables()) == 1
+        assert len(v1.global_variables()) == 1
         with pytest.raises(RuntimeError, match="'train' could not be found"):
             v1.saved_model.load(session, ["train"], str(tmp_path))
 
@@ -142,3 +143,102 @@ def test_datasets_that_only_a_process_has_are_refused_by_name(tmp_path, name):
     module.f = tf.function(dataset.get_single_element, input_signature=[])
     with pytest.raises(ValueError, match=name):
         tf.saved_model.save(module, str(tmp_path))
+
+
+def cycled(module, folder, **options):
+    """Return a module that was saved and loaded."""
+    tf.saved_model.save(module, str(folder), **options)
+    return tf.saved_model.load(str(folder))
+
+
+def test_numbers_of_python_are_converted_where_no_trace_has_them(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda a: a if isinstance(a, int) else a + 1, autograph=False)
+    module.g = tf.function(lambda x: x["a"] + 1.0)
+    module.f(2), module.f(tf.constant(2)), module.g({"a": tf.constant(2.0)})
+    loaded = cycled(module, tmp_path)
+    assert [loaded.f(x).numpy() for x in (2, 3, tf.constant(2))] == [2, 4, 3]
+    assert loaded.g({"a": 3}).numpy() == 4.0
+    with pytest.raises(ValueError, match="Could not find matching concrete function"):
+        loaded.f(2.5)
+    with pytest.raises(ValueError, match="Could not find matching concrete function"):
+        loaded.g({"a": 3.0, "b": 1.0})
+
+
+Pair = namedtuple("Pair", ["b", "a"])
+
+
+def test_tuples_keep_the_names_of_their_fields(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda x: Pair(a=x.a + x.b, b=x.a * x.b))
+    module.f(Pair(tf.constant(2), tf.constant(3)))
+    found = cycled(module, tmp_path).f(Pair(a=tf.constant(4), b=tf.constant(5)))
+    assert (found._fields, found.a.numpy(), found.b.numpy()) == (("b", "a"), 9, 20)
+
+
+def test_only_what_was_saved_with_a_call_is_callable(tmp_path):
+    module, module.inner = tf.Module(), tf.Module()
+    module.inner.__call__ = tf.function(lambda x: x * 3.0, input_signature=[tf.TensorSpec([])])
+    loaded = cycled(module, tmp_path)
+    assert not callable(loaded)
+    assert loaded.inner(2.0).numpy() == 6.0
+
+
+def test_signatures_stay_as_they_were_loaded(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda x, y: x + y, input_signature=[tf.TensorSpec([])] * 2)
+    loaded = cycled(module, tmp_path / "a", signatures={"key": module.f})
+    with pytest.raises(TypeError):
+        loaded.signatures["other"] = 3
+    with pytest.raises(TypeError, match="takes its arguments by name"):
+        loaded.signatures["key"](tf.constant(1.0), y=tf.constant(2.0))
+    again = cycled(loaded, tmp_path / "b", signatures=loaded.signatures)
+    assert (
+        again.signatures["key"](x=tf.constant(1.0), y=tf.constant(2.0))["output_0"].numpy() == 3.0
+    )
+    again.signatures = {"key": again.signatures["key"]}
+    with pytest.raises(ValueError, match=r"del obj\.signatures"):
+        tf.saved_model.save(again, str(tmp_path / "c"))
+
+
+def test_variables_are_shared_among_replicas_as_before(tmp_path):
+    how = {
+        "synchronization": tf.VariableSynchronization.NONE,
+        "aggregation": tf.VariableAggregation.ONLY_FIRST_REPLICA,
+    }
+    module = tf.Module()
+    module.v = tf.Variable(1.0, trainable=False, **how)
+    v = cycled(module, tmp_path).v
+    assert {name: getattr(v, name) for name in how} == how
+    assert not v.trainable
+
+
+def test_traces_by_themselves_take_arguments_by_position(tmp_path):
+    module = tf.Module()
+    given = [6, {"a": tf.constant(10)}]
+    module.f = tf.function(lambda x, y=True: 2 * x[1]["a"] if y else 7).get_concrete_function(given)
+    loaded = cycled(module, tmp_path)
+    assert loaded.f([6, {"a": tf.constant(11)}], True).numpy() == 22
+    with pytest.raises(TypeError):
+        loaded.f([7, {"a": tf.constant(11)}])
+
+
+def test_modules_are_saved_and_loaded_in_sessions(tmp_path):
+    with tf.Graph().as_default(), v1.Session() as session:
+        module, two = tf.Module(), tf.constant(2.0)
+        module.v = tf.Variable(3.0)
+        session.run(module.v.initializer)
+        module.f = tf.function(lambda x: module.v * x * two, input_signature=[tf.TensorSpec([])])
+        session.run(module.v.assign(4.0))
+        loaded = cycled(module, tmp_path)
+        session.run(loaded.v.initializer)
+        assert session.run(loaded.f(5.0)) == 40.0
+        assert v1.trainable_variables() == [module.v]
+
+
+def test_defaults_may_be_structures_of_tensors(tmp_path):
+    module = tf.Module()
+    given = {"a": tf.constant(2.0)}
+    module.f = tf.function(lambda x=given: x["a"] * 2)
+    module.f()
+    assert cycled(module, tmp_path).f().numpy() == 4.0

@@ -330,7 +330,8 @@ def _load_module(
     scope = name_scope(f"{import_scope}/") if import_scope else nullcontext()
     with entered(sess.graph), scope:
         module = load_second(export_dir)
-        sess.run([each.initializer for each in variables_of(module)])
+        for each in variables_of(module):
+            sess.run(each.initializer)
         for name, function in signatures_of(module).items():
             specs = function.structured_input_signature[1].items()
             given = {k: placeholder(x.dtype, x.shape, f"{name}_{x.name}") for k, x in specs}

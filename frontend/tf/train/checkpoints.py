@@ -248,6 +248,19 @@ class DictWrapper(dict[object, object]):
 class Checkpoint(Trackable):
     """The variables that can be reached from named objects, by the names on the way."""
 
+    _root: object
+    _objects: dict[str, object]
+    _is_named: bool
+    _same: dict[str, str]
+    """Other names of values in the file that was restored last."""
+    pending: dict[str, Array]
+    """Values whose variables do not exist yet: they are taken when they do."""
+    known: set[str]
+    """The names in the file that was restored last."""
+    _counter: object
+    _counting: object
+    """What counts a saving, in a graph."""
+
     def __init__(self, root: object = None, **objects: object) -> None:
         strange = [n for n, x in objects.items() if isinstance(x, int | float | str | bytes)]
         if strange:
@@ -256,19 +269,16 @@ class Checkpoint(Trackable):
                 f"{objects[strange[0]]!r}."
             )
         self._root = root
-        self._objects: dict[str, object] = {}
         for name, each in sorted(objects.items()):
             setattr(self, name, each)
-        self._is_named = False
-        self._same: dict[str, str] = {}
-        """Other names of values in the file that was restored last."""
-        self.pending: dict[str, Array] = {}
-        """Values whose variables do not exist yet: they are taken when they do."""
-        self.known: set[str] = set()
-        """The names in the file that was restored last."""
-        self._counter: object = None
-        self._counting: object = None
-        """What counts a saving, in a graph."""
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """Return one without objects: classes that extend it need not call `__init__`."""
+        made = super().__new__(cls)
+        made._root, made._counter, made._counting = None, None, None
+        made._objects, made._same, made._is_named = {}, {}, False
+        made.pending, made.known = {}, set()
+        return made
 
     def __setattr__(self, name: str, value: object) -> None:
         """Set an attribute; what is public and may have variables is part of the checkpoint.

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
+from ...eager.tensor import Tensor
+from ...function.arguments import Bound, structure_key, value_key
+from ...function.traces import ConcreteFunction
+from ...graph.func_graph import FuncGraph
+from ...graph.graph import GraphTensor, within
+from ...values import nest
+from ..core.bridge import TfTensor, dressed
 from ..core.names import name_scope
-from ..graph.state import Variable
+from ..core.specs import TensorSpec
+from ..graph.state import TfFunction, Variable
 from .checkpoints import is_part, parts_of, settle
 from .tracking import TRACKED, Trackable
 
@@ -143,17 +151,140 @@ class Module(Trackable):
 class Loaded(Module):
     """An object that was loaded: what it leads to stands in its attributes."""
 
+    tensorflow_version = "2.21.0"
+    """The version of TensorFlow whose names the program that saved it had."""
+
     def __init__(self) -> None:
         super().__init__("loaded")
-        self.signatures: dict[str, object] = {}
+        self.signatures: Mapping[str, object] = {}
         self._held: list[Variable] = []
+        self.note_signatures()
+
+    def note_signatures(self) -> None:
+        """Note that the signatures are those that were loaded."""
+        self._signatures = self.signatures
+
+    def has_own_signatures(self) -> bool:
+        """Say whether the signatures are those that were loaded."""
+        return self.signatures is self._signatures
+
+
+class LoadedCallable(Loaded):
+    """An object that was saved with a `__call__`."""
 
     def __call__(self, *args: object, **kwargs: object) -> object:
         """Call what was saved as `__call__`."""
-        found = vars(self).get("__call__")
-        if found is None:
-            raise TypeError("the object that was saved is not callable")
-        return found(*args, **kwargs)
+        return vars(self)["__call__"](*args, **kwargs)
+
+
+class Restored(TfFunction):
+    """A function of which there are the traces that were saved, and no others."""
+
+    traces: list[ConcreteFunction]
+    has_python = False
+
+    def concrete(self, bound: Bound) -> ConcreteFunction:
+        """Return the trace that takes the arguments."""
+        if self.input_signature is not None:
+            bound.take_signature(self.declared)
+        for each in self.traces:
+            if each.accepts(bound):
+                return each
+        for each in self.traces:
+            if self._converted(each.bound, bound):
+                return each
+        if not self.traces:
+            raise ValueError("Found zero restored functions for caller function.")
+        known = "\n".join(str(c) for c in self.traces)
+        raise ValueError(
+            "Could not find matching concrete function to call loaded from the SavedModel. Got: "
+            f"{bound.keys()}. Expected one of:\n{known}"
+        )
+
+    def _converted(self, wanted: Bound, bound: Bound) -> bool:
+        """Make tensors of Python's numbers and texts where a trace takes some, if it fits then."""
+        if structure_key(wanted.described) != structure_key(bound.described):
+            return False
+        made: dict[int, Tensor] = {}
+        for place, (mine, given) in enumerate(zip(wanted.leaves, bound.leaves, strict=True)):
+            spec, other = wanted.specs.get(place), bound.specs.get(place)
+            if spec is None:
+                fits = other is None and value_key(mine) == value_key(given)
+            elif other is not None:
+                fits = within(other, spec)
+            else:
+                fits = (spec.shape or ()) == () and spec.dtype.kind in KINDS.get(type(given), "")
+                if fits:
+                    made[place] = self.to_tensor(given, spec.dtype)
+            if not fits:
+                return False
+        for place, tensor in made.items():
+            bound.leaves[place], bound.specs[place] = tensor, wanted.specs[place]
+        return True
+
+
+KINDS: dict[type, str] = {bool: "b", int: "iufc", float: "fc", complex: "c", str: "s", bytes: "s"}
+"""The kinds of element types that Python's values may be converted to."""
+
+
+class SavedSignature:
+    """A trace that takes its arguments by name and gives its results by name."""
+
+    def __init__(self, function: ConcreteFunction, names: Sequence[str]) -> None:
+        self.function, self.names = function, list(names)
+
+    @property
+    def structured_outputs(self) -> dict[str, object]:
+        """Return what the results are like, by name."""
+        found = self._by_name(self.function.structured_outputs).items()
+        made = [(n, dressed(x)) for n, x in found if isinstance(x, GraphTensor)]
+        return {n: TensorSpec(x.shape, x.dtype, n) for n, x in made}
+
+    @property
+    def graph(self) -> FuncGraph:
+        """Return the graph."""
+        return self.function.graph
+
+    @property
+    def inputs(self) -> list[GraphTensor]:
+        """Return the inputs."""
+        return self.function.inputs
+
+    @property
+    def outputs(self) -> list[TfTensor]:
+        """Return the results, in the order of their names."""
+        found = self._by_name(self.function.structured_outputs).values()
+        return [dressed(x) for x in found if isinstance(x, GraphTensor)]
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[()], dict[str, TensorSpec]]:
+        """Return what the arguments are like, by name."""
+        given = [(dressed(x), x.op.name) for x in self.function.graph.inputs]
+        specs = [TensorSpec(x.shape, x.dtype, name) for x, name in given]
+        return (), dict(zip(self.names, specs, strict=True))
+
+    @property
+    def variables(self) -> tuple[object, ...]:
+        """Return the variables that are read or changed."""
+        return self.function.variables
+
+    @property
+    def trainable_variables(self) -> tuple[object, ...]:
+        """Return those of the variables that are trained."""
+        return self.function.trainable_variables
+
+    def _by_name(self, made: object) -> dict[str, object]:
+        if isinstance(made, dict):
+            return {name: made[name] for name in sorted(made)}
+        return {f"output_{i}": x for i, x in enumerate(nest.flatten(made))}
+
+    def __call__(self, *args: object, **kwargs: object) -> dict[str, object]:
+        """Return the results for arguments."""
+        if len(args) > 1 or (args and (kwargs or len(self.names) > 1)):
+            raise TypeError("a signature takes its arguments by name")
+        known = dict(zip(self.names, self.function.graph.inputs, strict=True))
+        given = {known[k].op.name if k in known else k: x for k, x in kwargs.items()}
+        return self._by_name(self.function(*args, **given))
 
 
 def _held(module: Module, key: Callable[[str], str | int] | None) -> Iterator[tuple[Path, object]]:

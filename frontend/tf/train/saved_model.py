@@ -12,7 +12,9 @@ import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, NoReturn, NotRequired, TypeAlias, TypedDict
 
 import numpy as np
@@ -20,6 +22,7 @@ import numpy as np
 from ....errors import GravureError, ParseError
 from ....ir.types.tensor import Array
 from ....runtime.files import replacing
+from ...eager.tensor import Tensor
 from ...files.beside import map_beside
 from ...files.weights import digest_of_weights, read_safetensors, write_safetensors
 from ...function.arguments import Bound, spec_for
@@ -41,12 +44,14 @@ from ...graph.graph import GraphTensor
 from ...graph.variables import VariableState
 from ...values import nest
 from ...values.context import STATE
-from ..core.bridge import SymbolicTfTensor, TfTensor, dressed, wrap
+from ..core.bridge import SymbolicTfTensor, TfTensor, wrap
+from ..core.creators import VariableAggregation, VariableSynchronization
 from ..core.specs import TensorSpec
-from ..graph.state import TfFuncGraph, TfFunction, Variable
+from ..graph.state import TRAINABLE, TfFuncGraph, Variable
 from ..variables.assets import Asset, Assets, place_marked, place_of
 from .checkpoint_state import LoadOptions, SaveOptions
-from .modules import Loaded, Module
+from .checkpoints import value_of
+from .modules import Loaded, LoadedCallable, Module, Restored, SavedSignature
 
 GRAPH, VALUES = "graph.json", "values-{}.safetensors"
 DEFAULT_SIGNATURE = "serving_default"
@@ -102,6 +107,8 @@ class SavedTrace(TypedDict):
 
     kind: Literal["trace"]
     trace: TraceData
+    parameters: NotRequired[list[tuple[str, int, bool, Plain]]]
+    """Those of its function; older files have none."""
 
 
 class SavedParts(TypedDict):
@@ -131,9 +138,11 @@ ObjectData: TypeAlias = (
 
 
 class StateData(VariableData):
-    """A variable, and whether it is among what optimisers change."""
+    """A variable, whether it is among what optimisers change, and how replicas share it."""
 
     trainable: bool
+    shared: dict[str, int]
+    """Nothing in older files."""
 
 
 class SavedData(TypedDict):
@@ -164,7 +173,7 @@ def save(
     if isinstance(STATE.context, FuncGraph):
         raise AssertionError("tf.saved_model.save is not supported inside of a tf.function")
     held = vars(obj).get("signatures")
-    if held is not None and not isinstance(obj, Loaded):
+    if held is not None and not (isinstance(obj, Loaded) and obj.has_own_signatures()):
         raise ValueError(
             f"the attribute 'signatures' of what is saved is {held!r}, but it is that of what is "
             "loaded, expected none: del obj.signatures"
@@ -191,7 +200,7 @@ def _named(obj: object, signatures: object) -> dict[str, ConcreteFunction]:
         found = [f for _, f in children(obj) if isinstance(f, Function)]
         fixed = [f for f in found if f.input_signature is not None]
         return {DEFAULT_SIGNATURE: fixed[0].get_concrete_function()} if len(fixed) == 1 else {}
-    listed = signatures if isinstance(signatures, dict) else {DEFAULT_SIGNATURE: signatures}
+    listed = signatures if isinstance(signatures, Mapping) else {DEFAULT_SIGNATURE: signatures}
     made = {}
     for name, each in listed.items():
         if isinstance(each, Function) and each.input_signature is None and len(each.cache) != 1:
@@ -252,7 +261,9 @@ class _Saver:
         if self.writer.refused:
             raise NotSerialisableError("; ".join(self.writer.refused))
         for state, name in self.writer.variables.items():
-            self.values[name] = np.array(state.value_in(ACTIVE[-1]), order="C")
+            owner = state.owner()
+            value = state.value_in(ACTIVE[-1]) if owner is None else value_of(owner)
+            self.values[name] = np.array(value, order="C")
         self.assets.mark(self.writer.bodies)
         data: SavedData = {
             "version": 1,
@@ -289,8 +300,12 @@ class _Saver:
     def variable(self, state: VariableState) -> StateData:
         """Return what is known of a variable."""
         owner = state.owner()
-        trainable = True if owner is None else owner.trainable
-        return {**self.writer.state(state), "trainable": trainable}
+        made = self.writer.state(state)
+        if not isinstance(owner, Variable):
+            return {**made, "trainable": True, "shared": {}}
+        shared = {k: getattr(owner, k) for k in ("synchronization", "aggregation")}
+        numbers = {k: x.value for k, x in shared.items() if isinstance(x, Enum)}
+        return {**made, "trainable": owner.trainable, "shared": numbers}
 
     def node(self, value: object) -> int:
         """Return the number of an object, which is written once."""
@@ -313,12 +328,13 @@ class _Saver:
                 self.untraced.append(value.label)
             return {
                 "kind": "function",
-                "parameters": self.parameters(value),
+                "parameters": self.parameters(value.signature),
                 "traces": [self.concrete(c) for c in traces],
                 "signature": self.signature(value),
             }
         if isinstance(value, ConcreteFunction):
-            return {"kind": "trace", "trace": self.concrete(value)}
+            parameters = self.parameters(value.function.signature)
+            return {"kind": "trace", "trace": self.concrete(value), "parameters": parameters}
         if isinstance(value, Asset):
             return {"kind": "asset", "file": self.assets.name(value)}
         if isinstance(value, dict):
@@ -339,12 +355,12 @@ class _Saver:
             "specs": [self.writer.spec(s) for s in specs if s is not None],
         }
 
-    def parameters(self, function: Function) -> list[tuple[str, int, bool, Plain]]:
+    def parameters(self, signature: inspect.Signature) -> list[tuple[str, int, bool, Plain]]:
         """Return name, kind and default of each parameter."""
         made = []
-        for p in function.signature.parameters.values():
+        for p in signature.parameters.values():
             given = p.default is not p.empty
-            value = p.default.numpy() if isinstance(p.default, TfTensor) else p.default
+            value = nest.map_structure(_without_tensor, p.default)
             plain = self.writer.value(value) if given else None
             made.append((p.name, int(p.kind), given, plain))
         return made
@@ -353,6 +369,9 @@ class _Saver:
         """Return a trace: its graph, its arguments and the structure of its results."""
         name = self.writer.function(function.graph)
         for i, tensor in enumerate(function.graph.captures):
+            if isinstance(tensor, GraphTensor) and tensor.op.type == "Const":
+                self.values[f"{name}/{i}"] = np.array(tensor.op.attributes["value"], order="C")
+                continue
             if not tensor.eager:
                 raise NotSerialisableError(f"{function.function.label}: a tensor of another graph")
             self.values[f"{name}/{i}"] = np.array(tensor.numpy(), order="C")
@@ -374,6 +393,11 @@ class _Saver:
         }
 
 
+def _without_tensor(value: object) -> object:
+    """Return the elements of a tensor, and other values as they are."""
+    return value.numpy() if isinstance(value, TfTensor) else value
+
+
 def _numbered(tree: object) -> object:
     """Return a structure with the number of each leaf in its place."""
     plain = _plain(tree)
@@ -381,11 +405,13 @@ def _numbered(tree: object) -> object:
 
 
 def _plain(tree: object) -> object:
-    """Return a structure of plain lists, tuples and dictionaries."""
+    """Return a structure of plain lists, tuples, of fields by name or not, and dictionaries."""
     if isinstance(tree, dict):
         return {k: _plain(v) for k, v in tree.items()}
     if isinstance(tree, list | tuple):
         made = [_plain(v) for v in tree]
+        if hasattr(tree, "_fields"):
+            return nest.pack_level(tree, made)
         return made if isinstance(tree, list) else tuple(made)
     return tree
 
@@ -424,28 +450,6 @@ def signatures_of(module: Loaded) -> dict[str, SavedSignature]:
     return {n: x for n, x in module.signatures.items() if isinstance(x, SavedSignature)}
 
 
-class Restored(TfFunction):
-    """A function of which there are the traces that were saved, and no others."""
-
-    traces: list[ConcreteFunction]
-    has_python = False
-
-    def concrete(self, bound: Bound) -> ConcreteFunction:
-        """Return the trace that takes the arguments."""
-        if self.input_signature is not None:
-            bound.take_signature(self.declared)
-        for each in self.traces:
-            if each.accepts(bound):
-                return each
-        if not self.traces:
-            raise ValueError("Found zero restored functions for caller function.")
-        known = "\n".join(str(c) for c in self.traces)
-        raise ValueError(
-            "Could not find matching concrete function to call loaded from the SavedModel. Got: "
-            f"{bound.keys()}. Expected one of:\n{known}"
-        )
-
-
 class _Loader:
     """Makes objects of plain data."""
 
@@ -478,8 +482,17 @@ class _Loader:
 
     def bind(self, name: str, entry: VariableData) -> VariableState:
         """Return the state of a variable with its saved value."""
-        trainable = self.data["variables"][name]["trainable"]
-        made = Variable(self.values[name], name=entry["name"], trainable=trainable)
+        data = self.data["variables"][name]
+        shared = data.get("shared", {})
+        made = Variable(
+            self.values[name],
+            name=entry["name"],
+            trainable=data["trainable"],
+            synchronization=VariableSynchronization(shared.get("synchronization", 0)),
+            aggregation=VariableAggregation(shared.get("aggregation", 0)),
+        )
+        if data["trainable"] and made.graph is not None:  # who loads says what is trained there
+            made.graph.collections[TRAINABLE].pop()
         self.owners[name] = made
         return made.state
 
@@ -490,7 +503,8 @@ class _Loader:
             raise GraphTextError("the first object is no module")
         saved = self.data["signatures"]
         order = self.data.get("order", saved)
-        root.signatures = {n: self.signature(saved[n]) for n in order}
+        root.signatures = MappingProxyType({n: self.signature(saved[n]) for n in order})
+        root.note_signatures()
         root._held = list(self.owners.values())
         del self.reader  # which knows this loader: what is loaded goes with its last user
         return root
@@ -515,7 +529,7 @@ class _Loader:
         elif data["kind"] == "function":
             self.function(number, data)
         elif data["kind"] == "trace":
-            self.made[number] = self.concrete(data["trace"], None)
+            self.made[number] = self.trace(data)
         elif data["kind"] == "asset":
             self.made[number] = Asset(place_of(self.folder, data["file"]))
         elif data["kind"] == "list":
@@ -532,17 +546,28 @@ class _Loader:
         self.reader.variable(data["name"])
         self.made[number] = self.owners[data["name"]]
 
-    def function(self, number: int, data: SavedFunction) -> None:
-        """Make a function of its traces."""
-        parameters = [
+    def parameters(self, data: Sequence[tuple[str, int, bool, Plain]]) -> inspect.Signature:
+        """Return the parameters of a function."""
+        made = [
             inspect.Parameter(
                 n,
                 list(inspect._ParameterKind)[kind],
                 default=self.reader.value(default) if given else inspect.Parameter.empty,
             )
-            for n, kind, given, default in data["parameters"]
+            for n, kind, given, default in data
         ]
-        made = self.restored(inspect.Signature(parameters), data["traces"])
+        return inspect.Signature(made)
+
+    def trace(self, data: SavedTrace) -> ConcreteFunction:
+        """Return a trace by itself."""
+        if "parameters" not in data:
+            return self.concrete(data["trace"], None)
+        owner = self.restored(self.parameters(data["parameters"]), [data["trace"]])
+        return self.concrete(data["trace"], owner)
+
+    def function(self, number: int, data: SavedFunction) -> None:
+        """Make a function of its traces."""
+        made = self.restored(self.parameters(data["parameters"]), data["traces"])
         made.traces = [self.concrete(t, made) for t in data["traces"]]
         stated = data["signature"]
         if stated is not None:
@@ -574,7 +599,7 @@ class _Loader:
         slots = list(graph.captured.values())
         graph.captured = {}
         for i, (_, slot) in enumerate(slots):
-            tensor = wrap(self.values[f"{data['function']}/{i}"])
+            tensor: Tensor = wrap(self.values[f"{data['function']}/{i}"])
             graph.captured[id(tensor)] = (tensor, slot)
         arguments = self.reader.value(data["arguments"])
         leaves = [self.leaf(x) for x in data["leaves"]]
@@ -611,64 +636,10 @@ class _Loader:
 
     def object(self, number: int, data: SavedParts) -> None:
         """Make an object."""
-        made = self.made[number] = Loaded()
+        is_called = "__call__" in data["children"]
+        made = self.made[number] = LoadedCallable() if is_called else Loaded()
         for name, child in data["children"].items():
             vars(made)[name] = self.node(child)
-
-
-class SavedSignature:
-    """A trace that takes its arguments by name and gives its results by name."""
-
-    def __init__(self, function: ConcreteFunction, names: Sequence[str]) -> None:
-        self.function, self.names = function, list(names)
-
-    @property
-    def structured_outputs(self) -> dict[str, object]:
-        """Return what the results are like, by name."""
-        found = self._by_name(self.function.structured_outputs).items()
-        made = [(n, dressed(x)) for n, x in found if isinstance(x, GraphTensor)]
-        return {n: TensorSpec(x.shape, x.dtype, n) for n, x in made}
-
-    @property
-    def inputs(self) -> list[GraphTensor]:
-        """Return the inputs."""
-        return self.function.inputs
-
-    @property
-    def outputs(self) -> list[TfTensor]:
-        """Return the results, in the order of their names."""
-        found = self._by_name(self.function.structured_outputs).values()
-        return [dressed(x) for x in found if isinstance(x, GraphTensor)]
-
-    @property
-    def structured_input_signature(self) -> tuple[tuple[()], dict[str, TensorSpec]]:
-        """Return what the arguments are like, by name."""
-        given = [(dressed(x), x.op.name) for x in self.function.graph.inputs]
-        specs = [TensorSpec(x.shape, x.dtype, name) for x, name in given]
-        return (), dict(zip(self.names, specs, strict=True))
-
-    @property
-    def variables(self) -> tuple[object, ...]:
-        """Return the variables that are read or changed."""
-        return self.function.variables
-
-    @property
-    def trainable_variables(self) -> tuple[object, ...]:
-        """Return those of the variables that are trained."""
-        return self.function.trainable_variables
-
-    def _by_name(self, made: object) -> dict[str, object]:
-        if isinstance(made, dict):
-            return {name: made[name] for name in sorted(made)}
-        return {f"output_{i}": x for i, x in enumerate(nest.flatten(made))}
-
-    def __call__(self, *args: object, **kwargs: object) -> dict[str, object]:
-        """Return the results for arguments."""
-        if len(args) > 1:
-            raise TypeError("a signature takes its arguments by name")
-        known = dict(zip(self.names, self.function.graph.inputs, strict=True))
-        given = {known[k].op.name if k in known else k: x for k, x in kwargs.items()}
-        return self._by_name(self.function(*args, **given))
 
 
 def contains_saved_model(export_dir: str) -> bool:

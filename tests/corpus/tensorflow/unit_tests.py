@@ -465,6 +465,7 @@ def own_names():
             "num_gpus": lambda: 0,
         },
         "def_function": {"function": tf.function},
+        "autotrackable": {"AutoTrackable": tf.Module},
         "converter_testing": {"TestCase": ConversionCase},
         "function": {"defun": tf.function},
         "resource_variable_ops": {"ResourceVariable": ResourceVariable},
