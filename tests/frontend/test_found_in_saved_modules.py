@@ -242,3 +242,60 @@ def test_defaults_may_be_structures_of_tensors(tmp_path):
     module.f = tf.function(lambda x=given: x["a"] * 2)
     module.f()
     assert cycled(module, tmp_path).f().numpy() == 4.0
+
+
+def test_functions_have_other_names_where_that_is_asked_for(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda x: 2 * x, input_signature=[tf.TensorSpec([])])
+    hidden = tf.function(lambda x: 3 * x)
+    hidden(1), hidden(tf.constant(1.0))
+    options = tf.saved_model.SaveOptions(function_aliases={"known": module.f, "hidden": hidden})
+    tf.saved_model.save(module, str(tmp_path), options=options)
+    with_names = tf.saved_model.LoadOptions(experimental_load_function_aliases=True)
+    found = tf.saved_model.load(str(tmp_path), options=with_names).function_aliases
+    assert found["known"](1.0).numpy() == 2.0
+    assert len(found["hidden"]) == 2
+    assert not hasattr(tf.saved_model.load(str(tmp_path)), "function_aliases")
+    module.function_aliases = tf.Variable(1.0)
+    tf.saved_model.save(module, str(tmp_path), options=options)
+    with pytest.raises(ValueError, match="Could not load with experimental_load_function_aliases"):
+        tf.saved_model.load(str(tmp_path), options=with_names)
+    wrong = tf.saved_model.SaveOptions(function_aliases={"known": print})
+    with pytest.raises(TypeError, match="Unsupported type"):
+        tf.saved_model.save(module, str(tmp_path), options=wrong)
+
+
+def test_files_are_tensors_and_are_taken_along_from_graphs(tmp_path):
+    (tmp_path / "a").write_text("first")
+    module = tf.Module()
+    module.file = tf.saved_model.Asset(str(tmp_path / "a"))
+    module.f = tf.function(lambda: tf.io.read_file(module.file), input_signature=[])
+    assert cycled(module, tmp_path / "m").f().numpy() == b"first"
+    with tf.Graph().as_default(), v1.Session() as session:
+        module = tf.Module()
+        module.file = tf.saved_model.Asset(str(tmp_path / "a"))
+        path = session.run(cycled(module, tmp_path / "n").file.asset_path)
+        assert path.decode() == str(tmp_path / "n/assets/a")
+
+
+def test_graphs_of_the_first_version_begin_with_one_operation(tmp_path):
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.add_to_collection("legacy_init_op", tf.no_op())
+        builder = v1.saved_model.Builder(str(tmp_path))
+        with pytest.raises(ValueError, match="Graph already contains"):
+            builder.add_meta_graph_and_variables(session, ["a"], main_op=tf.no_op())
+
+
+@pytest.mark.parametrize("name", ["saved_model.pb", "saved_model.pbtxt"])
+def test_files_that_hold_no_graph_are_refused_by_their_names(tmp_path, name):
+    (tmp_path / name).write_text("invalid content")
+    with v1.Session() as session, pytest.raises(OSError, match=f"Cannot parse file .*/{name}:"):
+        v1.saved_model.load(session, ["a"], str(tmp_path))
+
+
+def test_what_is_said_of_tensors_is_of_graphs():
+    with pytest.raises(RuntimeError, match="`build_tensor_info` is not supported"):
+        v1.saved_model.build_tensor_info(tf.constant(1.0))
+    info = v1.TensorInfo(name="x:0", dtype=tf.string.as_datatype_enum)
+    signature = v1.saved_model.build_signature_def({"x": info}, {"y": info})
+    assert signature.inputs["x"].name == "x:0"

@@ -60,6 +60,8 @@ class TFRecordWriter:
         """Write a record."""
         if hasattr(record, "numpy"):
             record = record.numpy()
+        if isinstance(record, str):
+            record = record.encode()
         if not isinstance(record, bytes):
             raise TypeError(f"write(): a record of {type(record).__name__}, expected bytes")
         self._writer.write(record)

@@ -7,6 +7,7 @@ A folder holds `saved_model.pb`, graphs as data (`meta_graph`) with their tags a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,7 +15,6 @@ from typing import Protocol, TypeAlias, TypedDict, cast
 
 from ....runtime.files import replacing
 from ...formats.messages import Proto, SignatureDef, SparseTensorInfo, TensorInfo, parsed, shown
-from ...function.graph_data import GraphTextError
 from ...graph.graph import Graph, GraphTensor, Operation
 from ...values.context import entered
 from ..core.element_types import as_dtype
@@ -25,7 +25,7 @@ from ..graph.sessions import Session
 from ..graph.state import TfGraph, get_default_graph, placeholder
 from ..nondense.sparse_tensor import SparseTensor
 from ..train.checkpoint_state import LoadOptions, SaveOptions
-from ..train.meta_graph import MetaGraphDef, export_meta_graph
+from ..train.meta_graph import MetaGraphDef, MetaGraphFileError, export_meta_graph
 from ..train.saved_model import contains_saved_model as contains_second
 from ..train.saved_model import load as load_second
 from ..train.saved_model import save as save_second
@@ -33,7 +33,8 @@ from ..train.saved_model import signatures_of, variables_of
 from ..train.savers import Saver, import_meta_graph
 
 Tensors: TypeAlias = Mapping[str, GraphTensor | SparseTensor]
-FILE, VARIABLES = "saved_model.pb", "variables/variables"
+FILE, FILE_OF_TEXT = "saved_model.pb", "saved_model.pbtxt"
+VARIABLES = "variables/variables"
 SERVING, DEFAULT = "serve", "serving_default"
 METHODS = {kind: f"tensorflow/serving/{kind}" for kind in ("predict", "classify", "regress")}
 SAVED = "gravure.SavedModel"
@@ -68,6 +69,8 @@ class SavedGraph(TypedDict):
 
 def build_tensor_info(tensor: GraphTensor | SparseTensor) -> Proto:
     """Return what says of a tensor of a graph its name, element type and shape."""
+    if not isinstance(tensor, SparseTensor) and tensor.eager:
+        raise RuntimeError("`build_tensor_info` is not supported for tensors that are no graph's")
     if isinstance(tensor, SparseTensor):
         kinds = ("values", "indices", "dense_shape")
         parts = {f"{kind}_tensor_name": getattr(tensor, kind).name for kind in kinds}
@@ -178,6 +181,7 @@ class SavedModelBuilder:
                 "Graph state including variables and assets has already been saved. Please invoke "
                 "`add_meta_graph()` instead."
             )
+        _refuse_second(sess.graph, main_op or legacy_init_op)
         path = self._folder / VARIABLES
         path.parent.mkdir(parents=True, exist_ok=True)
         with entered(sess.graph):
@@ -206,6 +210,7 @@ class SavedModelBuilder:
                 "Graph state including variables and assets has not been saved yet. Please invoke "
                 "`add_meta_graph_and_variables()` first."
             )
+        _refuse_second(get_default_graph(), main_op or legacy_init_op)
         self._add(
             get_default_graph(), tags, signature_def_map, assets_collection,
             main_op or legacy_init_op, clear_devices, saver or Saver(allow_empty=True),
@@ -243,6 +248,19 @@ class SavedModelBuilder:
         return str(path).encode()
 
 
+def _refuse_second(graph: Graph, begin: Operation | None) -> None:
+    """Raise where a graph is to begin with an operation, and has one already in its lists."""
+    found = next((key for key in BEGINNING if graph.collections.get(key)), None)
+    if begin is not None and found is not None:
+        raise ValueError(
+            f"Graph already contains one or more main ops under the collection {found}."
+        )
+
+
+BEGINNING = ("saved_model_main_op", "legacy_init_op")
+"""The lists of graphs with what they begin with."""
+
+
 def simple_save(
     session: Session,
     export_dir: str,
@@ -265,6 +283,9 @@ def maybe_saved_model_directory(export_dir: str) -> bool:
 def all_graphs(export_dir: str) -> list[SavedGraph]:
     """Return the data of all graphs of a folder."""
     path = Path(export_dir) / FILE
+    text = Path(export_dir) / FILE_OF_TEXT
+    if text.is_file() and not path.is_file():
+        raise MetaGraphFileError(f"Cannot parse file {text}: it is no {SAVED}")
     if not path.is_file():
         raise OSError(
             f"SavedModel file does not exist at: {export_dir}/{{saved_model.pbtxt|saved_model.pb}}"
@@ -272,9 +293,9 @@ def all_graphs(export_dir: str) -> list[SavedGraph]:
     try:
         data = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
-        raise GraphTextError(f"{path} is no {SAVED}: {error}") from None
+        raise MetaGraphFileError(f"Cannot parse file {path}: no {SAVED}: {error}") from None
     if not isinstance(data, dict) or data.get("kind") != SAVED:
-        raise GraphTextError(f"{path} is no {SAVED}")
+        raise MetaGraphFileError(f"Cannot parse file {path}: it is no {SAVED}")
     return cast("list[SavedGraph]", data["graphs"])
 
 
@@ -334,7 +355,8 @@ def _load_module(
             sess.run(each.initializer)
         for name, function in signatures_of(module).items():
             specs = function.structured_input_signature[1].items()
-            given = {k: placeholder(x.dtype, x.shape, f"{name}_{x.name}") for k, x in specs}
+            plain = re.sub(r"[^\w.\-/]", "_", name)
+            given = {k: placeholder(x.dtype, x.shape, f"{plain}_{x.name}") for k, x in specs}
             made = {k: x for k, x in function(**given).items() if isinstance(x, GraphTensor)}
             meta.signature_def[name] = build_signature_def(
                 {k: build_tensor_info(x) for k, x in given.items()},
@@ -360,7 +382,7 @@ NAMES = Space(
 CONSTANTS = Space(
     "compat.v1.saved_model.constants",
     SAVED_MODEL_FILENAME_PB=FILE,
-    SAVED_MODEL_FILENAME_PBTXT="saved_model.pbtxt",
+    SAVED_MODEL_FILENAME_PBTXT=FILE_OF_TEXT,
     VARIABLES_DIRECTORY="variables",
     VARIABLES_FILENAME="variables",
     ASSETS_DIRECTORY="assets",

@@ -272,6 +272,7 @@ class V1:
         extract_sub_graph=extract_sub_graph,
     )
     ConfigProto = _msg.ConfigProto
+    TensorInfo = _msg.TensorInfo
     GPUOptions = _msg.GPUOptions
     GraphOptions = _msg.GraphOptions
     OptimizerOptions = _msg.OptimizerOptions

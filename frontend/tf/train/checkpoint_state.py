@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import signature
 from pathlib import Path
@@ -211,7 +211,7 @@ class SaveOptions:
 
     namespace_whitelist: Sequence[str] | None = None
     save_debug_info: bool = False
-    function_aliases: object = None
+    function_aliases: Mapping[str, object] | None = None
     experimental_debug_stripper: bool = False
     experimental_io_device: str | None = None
     experimental_variable_policy: object = None
@@ -222,7 +222,9 @@ class SaveOptions:
     extra_tags: object = None
 
     def __post_init__(self) -> None:
-        _refuse_unsupported(self, "namespace_whitelist", "experimental_custom_gradients")
+        _refuse_unsupported(
+            self, "namespace_whitelist", "experimental_custom_gradients", "function_aliases"
+        )
 
 
 @dataclass
@@ -236,7 +238,7 @@ class LoadOptions:
     experimental_load_function_aliases: bool = False
 
     def __post_init__(self) -> None:
-        _refuse_unsupported(self)
+        _refuse_unsupported(self, "experimental_load_function_aliases")
 
 
 def _refuse_unsupported(options: SaveOptions | LoadOptions, *supported: str) -> None:

@@ -155,6 +155,8 @@ class SavedData(TypedDict):
     objects: list[ObjectData]
     signatures: dict[str, TraceData]
     resources: NotRequired[dict[str, Plain]]
+    aliases: NotRequired[dict[str, int]]
+    """Other names of functions, by their numbers."""
     order: NotRequired[list[str]]
     """The names of the signatures as they were given; those of older files are in theirs."""
     values: NotRequired[str]
@@ -180,7 +182,8 @@ def save(
         )
     saver = _Saver()
     named = _named(obj, signatures)
-    data, values = saver.module(obj, named)
+    aliases = {} if options is None else options.function_aliases or {}
+    data, values = saver.module(obj, named, aliases)
     saver.tell(named)
     folder = Path(export_dir)
     folder.mkdir(parents=True, exist_ok=True)
@@ -253,10 +256,14 @@ class _Saver:
         self.assets = Assets()
 
     def module(
-        self, obj: object, signatures: dict[str, ConcreteFunction]
+        self,
+        obj: object,
+        signatures: Mapping[str, ConcreteFunction],
+        aliases: Mapping[str, object],
     ) -> tuple[SavedData, dict[str, Array]]:
         """Return the data of a module and all it leads to, and the values."""
         self.node(obj)
+        others = {name: self.node(self.aliased(name, each)) for name, each in aliases.items()}
         named = {name: self.concrete(each) for name, each in signatures.items()}
         if self.writer.refused:
             raise NotSerialisableError("; ".join(self.writer.refused))
@@ -273,10 +280,24 @@ class _Saver:
             "objects": [self.nodes[number] for number in range(len(self.nodes))],
             "signatures": named,
             "order": list(named),
+            "aliases": others,
         }
         if self.writer.resources:
             data["resources"] = self.writer.resources
         return data, self.values
+
+    def aliased(self, name: str, value: object) -> object:
+        """Return what has another name: a function of the module, or traces."""
+        if isinstance(value, Function):
+            return value if id(value) in self.numbers else list(value.cache.values())
+        if isinstance(value, ConcreteFunction):
+            return [value]
+        if isinstance(value, list) and all(isinstance(x, ConcreteFunction) for x in value):
+            return value
+        raise TypeError(
+            f"Unsupported type {type(value).__name__} of function_aliases[{name!r}], expected a "
+            "tf.function, or traces of one"
+        )
 
     def tell(self, signatures: Mapping[str, ConcreteFunction]) -> None:
         """Log what will be otherwise in what is loaded, in TensorFlow's words."""
@@ -466,6 +487,8 @@ class _Loader:
         self.reader = NodeReader(self.data, self.bind)
         self.reader.classes = TfFuncGraph, SymbolicTfTensor
         self.made: dict[int, object] = {}
+        self.aliases: dict[str, object] = {}
+        """Functions by their other names."""
 
     def read_values(self, folder: Path) -> dict[str, Array]:
         """Return the arrays that the folder holds."""
@@ -506,6 +529,7 @@ class _Loader:
         root.signatures = MappingProxyType({n: self.signature(saved[n]) for n in order})
         root.note_signatures()
         root._held = list(self.owners.values())
+        self.aliases = {name: self.node(n) for name, n in self.data.get("aliases", {}).items()}
         del self.reader  # which knows this loader: what is loaded goes with its last user
         return root
 
@@ -652,9 +676,18 @@ def load(export_dir: str, tags: object = None, options: LoadOptions | None = Non
     if not isinstance(options, LoadOptions | None):
         raise TypeError(f"options is {options!r}, expected a tf.saved_model.LoadOptions")
     try:
-        return _Loader(Path(export_dir)).module()
+        loader = _Loader(Path(export_dir))
+        root = loader.module()
     except GravureError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise GraphTextError(f"{Path(export_dir) / GRAPH} is damaged: {reason}") from error
+    if options is not None and options.experimental_load_function_aliases:
+        if "function_aliases" in vars(root):
+            raise ValueError(
+                "Could not load with experimental_load_function_aliases option: the first object "
+                "has an attribute of the name 'function_aliases'"
+            )
+        vars(root)["function_aliases"] = loader.aliases
+    return root

@@ -11,6 +11,8 @@ from typing import NotRequired, TypedDict, cast
 
 import numpy as np
 
+from ...eager.tensor import Tensor
+from ...graph.graph import GraphTensor
 from ...values.run_errors import NotFoundError
 from ..core.bridge import TfTensor
 from ..core.values import convert
@@ -35,6 +37,10 @@ class Asset:
 
     def __init__(self, path: object) -> None:
         self.asset_path: TfTensor = convert(os.fspath(path) if isinstance(path, Path) else path)
+
+    def __tf_tensor__(self, dtype: object = None, name: str | None = None) -> TfTensor:
+        """Return where it lies."""
+        return self.asset_path
 
 
 class Assets:
@@ -75,22 +81,32 @@ class Assets:
 
 def place_of(folder: Path, name: str) -> TfTensor:
     """Return where a file of a loaded module lies, or raise for what is no name of one."""
+    return convert(path_in(folder, name))
+
+
+def path_in(folder: Path, name: str) -> str:
+    """Return where a file of a module lies, as text."""
     if name != os.path.basename(name) or name in ("", ".", ".."):
         raise ValueError(f"{name!r} is no name of a file in {FOLDER}")
-    return convert(str(folder / FOLDER / name))
+    return str(folder / FOLDER / name)
 
 
 def place_marked(folder: Path, data: object) -> None:
     """Change the texts of functions that say where a file lay to where it lies now."""
     for text in _texts(data):
         if "file" in text:
-            place = _text(place_of(folder, text.pop("file")))
+            place = path_in(folder, text.pop("file"))
             text["texts"] = [base64.b64encode(place.encode()).decode()]
 
 
 def _text(tensor: TfTensor) -> str:
     """Return the one text that a tensor holds."""
-    (text,) = np.asarray(tensor.numpy(), object).ravel().tolist()
+    given: Tensor = tensor
+    if isinstance(given, GraphTensor) and given.op.type == "Const":
+        value = given.op.attributes["value"]
+    else:
+        value = tensor.numpy()
+    (text,) = np.asarray(value, object).ravel().tolist()
     return bytes(text).decode()
 
 
