@@ -28,6 +28,7 @@ from ...ir.types.tensor import TensorSpec
 from ...runtime.comm.progress import PROGRESS
 from ...runtime.files import replacing, sweep
 from ..files.weights import digest_of_weights, read_metadata, read_safetensors, write_safetensors
+from ..values.arrays import as_listed
 from ..values.run_errors import DataLossError, InvalidArgumentError, NotFoundError
 from .frame import Frame, OutsideError, Store, Touched
 from .graph import Kind, Operation
@@ -36,6 +37,11 @@ from .variables import Held, VariableState, fits
 SUFFIX = ".safetensors"
 DIGEST = "gravure.digest"
 """The key of what tells these values from others: a file in which a bit is another is refused."""
+INDEX = ".index"
+"""The ending of the file beside a checkpoint that lists its values; programs look for it by name.
+
+It is for people and for `os.path.exists`: nothing here reads it.
+"""
 SHARDS = "gravure.shards"
 """The key of what names the files in which the values are, with their digests."""
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -155,6 +161,8 @@ def write(path: str, values: Mapping[str, Array], objects: object = None) -> Non
     more = {} if objects is None else {OBJECT_GRAPH: json.dumps(objects, sort_keys=True)}
     digest = _digest(plain, more)
     write_safetensors(Path(path + SUFFIX), plain, {**more, DIGEST: digest})
+    rows = [f"{name} {each.dtype} {as_listed(each.shape)}\n" for name, each in wholes.items()]
+    Path(path + INDEX).write_text("".join(sorted(rows)), errors="replace")
 
 
 def _digest(values: Mapping[str, Array], more: Mapping[str, str]) -> str:
@@ -310,8 +318,9 @@ def keep_newest(path: str, kept: list[str], most: int | None, note: str = NOTE) 
 def remove(path: Path) -> None:
     """Delete a checkpoint, and the shards that it names, if there are any."""
     path.unlink(missing_ok=True)
+    Path(str(path).removesuffix(SUFFIX) + INDEX).unlink(missing_ok=True)
     pattern = f"{glob.escape(str(path).removesuffix(SUFFIX))}-{'[0-9]' * 5}-of-{'[0-9]' * 5}"
-    for shard in glob.glob(pattern + SUFFIX):
+    for shard in [*glob.glob(pattern + SUFFIX), *glob.glob(pattern + INDEX)]:
         Path(shard).unlink(missing_ok=True)
 
 
@@ -532,6 +541,7 @@ class SaveShards(Files):
             digest = hashlib.sha256(_bytes(shard).data).hexdigest()
             named[os.path.basename(shard)] = digest
         write_safetensors(Path(path + SUFFIX), {}, {SHARDS: json.dumps(named)})
+        Path(path + INDEX).write_text("".join(f"{name}\n" for name in sorted(named)))
 
 
 MISMATCH = (

@@ -136,3 +136,15 @@ def test_a_class_of_checkpoints_need_not_begin_as_one(tmp_path):
     other = Kept(0.0)
     other.restore(path).assert_consumed()
     assert other.v[0].numpy() == 2.0
+
+
+def test_programs_find_the_index_of_a_checkpoint_by_its_name(tmp_path):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0]))
+    manager = tf.train.CheckpointManager(checkpoint, str(tmp_path), max_to_keep=2)
+    for _ in range(3):
+        path = manager.save()
+    assert sorted(x.name for x in tmp_path.glob("*.index")) == ["ckpt-2.index", "ckpt-3.index"]
+    assert Path(f"{path}.index").read_text().splitlines() == [
+        "save_counter/.ATTRIBUTES/VARIABLE_VALUE int64 []",
+        "v/.ATTRIBUTES/VARIABLE_VALUE float32 [2]",
+    ]

@@ -293,7 +293,7 @@ def all_graphs(export_dir: str) -> list[SavedGraph]:
     try:
         data = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
-        raise MetaGraphFileError(f"Cannot parse file {path}: no {SAVED}: {error}") from None
+        raise MetaGraphFileError(f"Cannot parse file {path}: it is no {SAVED}: {error}") from None
     if not isinstance(data, dict) or data.get("kind") != SAVED:
         raise MetaGraphFileError(f"Cannot parse file {path}: it is no {SAVED}")
     return cast("list[SavedGraph]", data["graphs"])

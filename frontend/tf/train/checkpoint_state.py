@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from inspect import signature
 from pathlib import Path
 
-from ...graph.checkpoint_ops import NOTE, SUFFIX, Note
+from ...graph.checkpoint_ops import INDEX, NOTE, SUFFIX, Note
 from ...values.run_errors import UnimplementedError
 
 META = ".meta"
@@ -104,7 +104,7 @@ def remove_checkpoint(
 ) -> None:
     """Delete the files of a checkpoint."""
     del checkpoint_format_version
-    for ending in (SUFFIX, f".{meta_graph_suffix}"):
+    for ending in (SUFFIX, INDEX, f".{meta_graph_suffix}"):
         Path(checkpoint_prefix + ending).unlink(missing_ok=True)
 
 
