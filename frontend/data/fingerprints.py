@@ -107,10 +107,11 @@ def of_operation(op: Operation, numbers: Places) -> Plain:
     inputs: Sequence[Plain] = [of_tensor(tensor, numbers) for tensor in op.inputs]
     if isinstance(op.kind, ArrayKind) and isinstance(op.kind.compute, Closing):
         step = op.kind.compute  # which may do more with the pipeline than to give it
-        around = {
-            key: numbers[id(tensor)] for key, tensor in zip(step.keys, op.inputs, strict=True)
-        }
-        return [op.type, of_stage(step.stage, around)]
+        first = len(op.inputs) - len(step.keys)
+        taken = zip(step.keys, op.inputs[first:], strict=True)
+        around = {key: numbers[id(tensor)] for key, tensor in taken}
+        begun = [of_tensor(tensor, numbers) for tensor in op.inputs[:first]]
+        return [op.type, *begun, of_stage(step.stage, around)]
     if op.type == "Const":
         return [op.type, of_array(np.asarray(op.attributes["value"]))]
     graphs = graphs_in(op)

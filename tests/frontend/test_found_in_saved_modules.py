@@ -86,6 +86,7 @@ class Summing(tf.Module):
     def __init__(self):
         super().__init__()
         self.factor, bias = tf.Variable(2), tf.constant([1, 2])
+        self.bias = tf.constant(3, tf.int64)
         texts = tf.data.Dataset.from_tensor_slices((tf.range(6), list("abcdef")))
         shuffled = texts.shuffle(3, seed=1).map(lambda a, b: (a * self.factor + bias[1], b))
         self.pairs = shuffled.batch(2).cache().prefetch(1)
@@ -104,7 +105,8 @@ class Summing(tf.Module):
             total += 1000 * number
         for number in tf.data.Dataset.range(n).map(lambda x: x + n):
             total += 100000 * number
-        return total, text, tf.data.Dataset.from_tensors(n).get_single_element()
+        only = tf.data.Dataset.from_tensors(n).get_single_element()
+        return total, text, self.nested.reduce(n, lambda a, b: a + b * self.bias + only)
 
 
 @pytest.mark.parametrize("cycles", [1, 2])
@@ -114,8 +116,8 @@ def test_datasets_that_functions_go_through_are_saved_with_them(tmp_path, cycles
         tf.saved_model.save(module, str(tmp_path / str(n)))
         module = tf.saved_model.load(str(tmp_path / str(n)))
     for n, wanted in ((1, 151012), (3, 1251042)):
-        total, text, only = module.all(n)
-        assert (total.numpy(), only.numpy()) == (wanted, n)
+        total, text, reduced = module.all(n)
+        assert (total.numpy(), reduced.numpy()) == (wanted, 153 + 4 * n)
         assert text.numpy() == b"bdafec"[: 2 * n]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, SupportsInt
 
 import numpy as np
@@ -10,8 +11,11 @@ import numpy as np
 from ...autograph import to_trace
 from ...data.nested import Grouped, ReducedByKey
 from ...data.programs import GraphProgram
+from ...data.sources import Closing
 from ...data.stages import Run, Stage
+from ...data.steps import Mapped
 from ...function.traces import ACTIVE
+from ...graph.frame import Store
 from ...values.context import STATE
 from ..core.bridge import TfTensor
 from ..core.nested import flatten
@@ -100,15 +104,29 @@ def fold(run: Run, stage: Stage, program: GraphProgram, state: Sequence[object])
 
 def _in_graph(stage: Stage, program: GraphProgram, parts: Sequence[object], spec: object) -> Any:
     """Add the operation that goes through a pipeline when it runs."""
-    taken = [x for x in (*stage.tensors(), *program.tensors) if not x.eager]
-    keys, count = [id(x) for x in taken], len(parts)
-
-    def done(store: Any, *values: object) -> Sequence[object]:
-        run = Run(store, dict(zip(keys, values[count:], strict=True)))
-        return fold(run, stage, program, values[:count])
-
+    whole = Stage(Mapped, (stage,), {"function": program})
+    taken = [x for x in whole.tensors() if not x.eager]
     specs = [core_spec(leaf) for leaf in flatten(spec)]
-    return add(StoreKind("ReduceDataset", done, lambda _: specs, effect=True), [*parts, *taken])
+    step = Folding(whole, [id(x) for x in taken], len(parts))
+    return add(StoreKind("ReduceDataset", step, lambda _: specs, effect=True), [*parts, *taken])
+
+
+@dataclass(frozen=True)
+class Folding(Closing):
+    """Gives the last state of a function of states and of the elements of a pipeline.
+
+    Both are those of the stage: it is never opened itself.
+    """
+
+    count: int
+    """Of how many tensors a state is, which come before those that the pipeline takes."""
+
+    def __call__(self, store: Store, *values: object) -> Sequence[object]:  # type: ignore[override]
+        """Return the last state, for a first one and values of the tensors."""
+        run = Run(store, dict(zip(self.keys, values[self.count :], strict=True)))
+        program = self.stage.options["function"]
+        assert isinstance(program, GraphProgram), "a fold is made of one"
+        return fold(run, self.stage.inputs[0], program, values[: self.count])
 
 
 def grouped(

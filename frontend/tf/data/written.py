@@ -18,6 +18,7 @@ from ...function.graph_data import (
     register_codec,
 )
 from ...graph.frame import Store
+from .grouping import Folding
 from .handles import PipelineStep, StoreKind
 from .iterators import OneShot, Only, begun, taking, taking_if_any
 
@@ -38,10 +39,15 @@ class UseData(TypedDict):
 
     type: str
     pipeline: NotRequired[PipelineData]
+    count: NotRequired[int]
+    """Of how many tensors a state is that is carried from element to element."""
 
 
 def _write(kind: StoreKind, writer: Writer) -> UseData:
     step = kind.compute
+    if isinstance(step, Folding):
+        pipeline = pipeline_data(step, writer)
+        return {"type": kind.type, "pipeline": pipeline, "count": step.count}
     if isinstance(step, PipelineStep) and DONE.get(kind.type) == step.compute:
         return {"type": kind.type, "pipeline": pipeline_data(step, writer)}
     if isinstance(step, PipelineStep) or kind.type not in TAKING:
@@ -51,6 +57,10 @@ def _write(kind: StoreKind, writer: Writer) -> UseData:
 
 def _read(data: UseData, reader: NodeReader) -> StoreKind:
     specs, type_ = reader.specs, data["type"]
+    if "pipeline" in data and "count" in data:
+        found = pipeline_of(data["pipeline"], reader)
+        folding = Folding(found.stage, found.keys, int(data["count"]))
+        return StoreKind(type_, folding, lambda _: specs, effect=True)
     if "pipeline" in data and type_ in DONE:
         found = pipeline_of(data["pipeline"], reader)
         step = PipelineStep(found.stage, found.keys, DONE[type_])
