@@ -633,7 +633,7 @@ class Graph(Context):
 
     def add_to_collections(self, names: Sequence[str] | str, value: object) -> None:
         """Put a value into several lists of the graph."""
-        for name in [names] if isinstance(names, str) else names:
+        for name in [names] if isinstance(names, str) else dict.fromkeys(names):
             self.add_to_collection(name, value)
 
     def get_collection(self, name: str) -> list[object]:

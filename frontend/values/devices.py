@@ -105,6 +105,11 @@ class DeviceName:
 
 
 @cache
+def kind_of_device(kind: str) -> str:
+    """Return a kind of devices as it is written in names: known ones in capitals."""
+    return kind.upper() if kind.upper() in ("CPU", "GPU", "TPU") else kind
+
+
 def parse_device(name: str) -> DeviceName:
     """Return the parts of a device's name.
 
@@ -127,8 +132,10 @@ def parse_device(name: str) -> DeviceName:
             found[key] = int(value)
         elif kind is not None:
             if "kind" in found:
-                raise DeviceNameError(f"{name!r} names more than one device")
-            found["kind"] = kind.upper()
+                raise DeviceNameError(
+                    f"Multiple device types are not allowed: {name!r} names more than one device"
+                )
+            found["kind"] = kind_of_device(kind)
             found["index"] = None if index in (None, "*") else int(index)
     return DeviceName(**found)  # type: ignore[arg-type]
 

@@ -137,3 +137,27 @@ def test_slices_of_tensors_may_be_of_any_rank(name):
         assert made.shape.rank is None
         wanted = given.numpy()
         assert session.run(made, {x: wanted}).shape[-1] == 1
+
+
+def test_errors_name_operations_shapes_and_kinds_of_devices():
+    with tf.Graph().as_default():
+        wanted = r"but are 2 and 5 for 'add' .*AddV2.* with input shapes: \[1,2,3\], \[4,5,6\]\."
+        with pytest.raises(ValueError, match=wanted):
+            _ = tf.ones([1, 2, 3]) + tf.ones([4, 5, 6])
+        with pytest.raises(TypeError, match=r"not well defined .*some_ones:0"):
+            len(tf.ones([2], name="some_ones"))
+        with pytest.raises(TypeError, match="can't convert Operation 'nothing' to Tensor"):
+            tf.convert_to_tensor(tf.no_op("nothing"))
+    with pytest.raises(ValueError, match="Multiple device types are not allowed"):
+        tf.DeviceSpec.from_string("/job:muu/device:GPU:2/cpu:0")
+
+
+def test_kinds_of_devices_that_nobody_knows_keep_their_letters():
+    assert tf.DeviceSpec.from_string("/device:MyKind:2").to_string() == "/device:MyKind:2"
+    assert tf.DeviceSpec(device_type="gpu", device_index=1).to_string() == "/device:GPU:1"
+
+
+def test_a_value_is_put_into_a_list_once_whatever_is_named_twice():
+    graph = tf.Graph()
+    graph.add_to_collections(["a", "b", "a"], 1)
+    assert (graph.get_collection("a"), graph.get_collection("b")) == ([1], [1])

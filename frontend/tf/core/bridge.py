@@ -522,7 +522,9 @@ class SymbolicTfTensor(TfTensor, GraphTensor):  # type: ignore[misc]
         raise NoElementsError("'SymbolicTensor' object has no attribute 'numpy'")
 
     def __len__(self) -> int:
-        raise TypeError("len is not well defined for a symbolic Tensor; use x.shape[0]")
+        raise TypeError(
+            f"len is not well defined for a symbolic Tensor ({self.name}); use x.shape[0]"
+        )
 
     def __iter__(self) -> Iterator[TfTensor]:
         dims = self.shape._dims

@@ -234,6 +234,8 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
         return OPERATORS["stack"]([_element(x, dtype, _row_within(found)) for x in found])
     if isinstance(found, TensorShape):
         found = found.as_list()
+    if isinstance(found, Operation):
+        raise TypeError(f"can't convert Operation '{found.name}' to Tensor")
     array = array_of(found, row)
     refuse_mixture(found, array, row)
     return _constant(own(found, array), name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...values.devices import DeviceName, parse_device
+from ...values.devices import DeviceName, kind_of_device, parse_device
 
 
 class DeviceSpec:
@@ -21,7 +21,7 @@ class DeviceSpec:
         device_type: str | None = None,
         device_index: int | None = None,
     ) -> None:
-        kind = None if device_type is None else str(device_type).upper()
+        kind = None if device_type is None else kind_of_device(str(device_type))
         numbers = [None if x is None else int(x) for x in (replica, task, device_index)]
         self._name = DeviceName(job, numbers[0], numbers[1], kind, numbers[2])
 

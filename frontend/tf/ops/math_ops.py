@@ -19,6 +19,7 @@ from ...eager.remembered import remember_all, remembered
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import GraphTensor
 from ...graph.inference import Abstract, is_unknown
+from ...values.arrays import as_listed
 from ...values.dtypes import DTypeLike
 from ...values.nest import TensorGroup
 from ...values.run_errors import UnimplementedError
@@ -71,14 +72,16 @@ DIVISIONS = ("floor_divide", "mod", "div")
 REFUSING = (*DIVISIONS, "pow")
 
 
-def _check_broadcast(x: object, y: object) -> None:
-    """Raise if two tensors do not broadcast."""
+def _check_broadcast(x: object, y: object, of: str) -> None:
+    """Raise if two tensors do not broadcast; `of` says for what."""
     dims = spec_of_value(x).dims, spec_of_value(y).dims
-    for a, b in zip(*(reversed(each) for each in dims), strict=False):
+    pairs = [*zip(*(reversed(each) for each in dims), strict=False)]
+    for a, b in reversed(pairs):
         if isinstance(a, int) and isinstance(b, int) and a != b and 1 not in (a, b):
             raise TypeError(
                 f"Incompatible shapes: {list(dims[0])} vs. {list(dims[1])}: they do not "
-                f"broadcast. Dimensions must be equal, but are {a} and {b}"
+                f"broadcast. Dimensions must be equal, but are {a} and {b} for {of} with input "
+                f"shapes: {as_listed(dims[0])}, {as_listed(dims[1])}."
             )
 
 
@@ -88,7 +91,7 @@ def _binary(type_: str, gv: str, label: str = "") -> Callable[..., TfTensor]:
     @op(type_, "x", "y", label=label, **known)
     def function(m: Maker, x: object, y: object) -> object:
         """Combine the elements of two tensors of one type."""
-        _check_broadcast(x, y)
+        _check_broadcast(x, y, f"'{gv}' (op: '{type_}')")
         if gv in DIVISIONS:
             require_no_zeros(m, y)
         if gv == "pow" and spec_of_value(x).dtype.kind != "c":
