@@ -42,6 +42,11 @@ class EventFile:
         self._writer.write(event.SerializeToString())
         self._waiting += 1
 
+    @property
+    def is_closed(self) -> bool:
+        """Say whether nothing more can be written."""
+        return self._writer is None
+
     def add(self, event: Event) -> None:
         """Write an event; it reaches the file when more wait than may, or enough time is over."""
         with self._lock:

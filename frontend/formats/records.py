@@ -181,6 +181,14 @@ class RecordReader:
             file.close()
 
 
+class FollowingReader(RecordReader):
+    """The records of a file that may grow: at its end it may be asked again, for those behind."""
+
+    def _end(self) -> bytes:
+        """Stop for now; the file stays open."""
+        raise StopIteration
+
+
 def framed(record: bytes) -> bytes:
     """Return a record with its length and checksums."""
     length = struct.pack("<Q", len(record))
@@ -209,6 +217,8 @@ class RecordWriter:
 
     def flush(self) -> None:
         """Let what was written reach the file."""
+        if self._raw.closed:
+            raise FailedPreconditionError("Writer not initialized or previously closed")
         if self._packer is not None:
             self._raw.write(self._packer.flush(zlib.Z_SYNC_FLUSH))
         self._raw.flush()

@@ -120,7 +120,7 @@ def sound(samples: Array, rate: float) -> bytes:
     with wave.open(file, "wb") as made:
         made.setnchannels(samples.shape[1])
         made.setsampwidth(2)
-        made.setframerate(int(rate))
+        made.setframerate(max(round(rate), 1))  # (a file has a whole number)
         made.writeframes(numbers.tobytes())
     return file.getvalue()
 

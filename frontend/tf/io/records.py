@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
-from ...formats.records import RecordReader, RecordWriter
+from ...formats.records import FollowingReader, RecordWriter
 
 
 class TFRecordCompressionType:
@@ -14,7 +14,15 @@ class TFRecordCompressionType:
     NONE, ZLIB, GZIP = 0, 1, 2
 
 
-NAMES = {0: "", 1: "ZLIB", 2: "GZIP", None: "", "": "", "ZLIB": "ZLIB", "GZIP": "GZIP"}
+NAMES: dict[object, str] = {
+    0: "",
+    1: "ZLIB",
+    2: "GZIP",
+    None: "",
+    "": "",
+    "ZLIB": "ZLIB",
+    "GZIP": "GZIP",
+}
 
 
 class TFRecordOptions:
@@ -34,15 +42,19 @@ class TFRecordOptions:
         mem_level: object = None,
         compression_strategy: object = None,
     ) -> None:
-        if compression_type not in NAMES:
-            raise ValueError(f'Not a valid compression_type: "{compression_type}"')
-        self.compression_type, self.compression_level = compression_type, compression_level
+        kind: object = compression_type
+        if isinstance(compression_type, TFRecordOptions):
+            kind = compression_type.compression_type
+        if kind not in NAMES:
+            raise ValueError(f'Not a valid compression_type: "{kind}"')
+        self.compression_type: object = kind
+        self.compression_level = compression_level
 
     @classmethod
     def get_compression_type_string(cls, options: object) -> str:
         """Return the name of the compression of options, or of a name or number."""
         if isinstance(options, TFRecordOptions):
-            return NAMES[options.compression_type]
+            options = options.compression_type
         if options not in NAMES:
             raise ValueError(f'Not a valid compression_type: "{options}"')
         return NAMES[options]
@@ -81,10 +93,32 @@ class TFRecordWriter:
         self.close()
 
 
-def tf_record_iterator(path: str, options: object = None) -> Iterator[bytes]:
+class RecordIterator(Iterator[bytes]):
+    """The records of a file, also those that are added behind its end later."""
+
+    def __init__(self, path: str, compression: str) -> None:
+        self._path, self._compression, self._offset = path, compression, 0
+        self._reader: FollowingReader | None = FollowingReader(path, compression)
+
+    def __next__(self) -> bytes:
+        if self._reader is None:
+            raise StopIteration
+        return next(self._reader)
+
+    def close(self) -> None:
+        """Let the file go."""
+        if self._reader is not None:
+            self._offset = self._reader.offset
+            self._reader.close()
+            self._reader = None
+
+    def reopen(self) -> None:
+        """Go on behind the last record in what stands at the path now."""
+        self.close()
+        self._reader = FollowingReader(self._path, self._compression)
+        self._reader.skip_to(self._offset)
+
+
+def tf_record_iterator(path: str, options: object = None) -> RecordIterator:
     """Give the records of a file."""
-    reader = RecordReader(path, TFRecordOptions.get_compression_type_string(options))
-    try:
-        yield from reader
-    finally:
-        reader.close()
+    return RecordIterator(path, TFRecordOptions.get_compression_type_string(options))

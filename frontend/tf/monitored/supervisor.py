@@ -220,6 +220,8 @@ class Supervisor:
         """Return a session that is ready; its services and the graph's queues are started."""
         del wait_for_checkpoint
         self._coord.clear_stop()
+        if self._writer is not None:
+            self._writer.reopen()
         if not self._chief:
             session = self._manager.wait_for_session(master, config, max_wait_secs)
             start_queue_runners(session, self._coord)

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -178,6 +179,8 @@ def audio(
         return sent(
             second.audio, name, family, found, sample_rate=sample_rate, max_outputs=max_outputs
         )
+    if np.ndim(sample_rate):
+        raise InvalidArgumentError("sample_rate must be a scalar")
     rate = float(sample_rate)
 
     def make(tag: str, array: Array) -> object:
@@ -262,6 +265,10 @@ def merge_all(key: str = SUMMARIES, scope: str | None = None, name: str | None =
     return merge(found, name=name) if found else None
 
 
+SHARED: WeakKeyDictionary[object, dict[str, EventFile]] = WeakKeyDictionary()
+"""The files that writers of a session have together, by their folders."""
+
+
 class FileWriter:
     """Writes summaries, graphs and events into a file of a folder."""
 
@@ -276,9 +283,20 @@ class FileWriter:
         session: object = None,
     ) -> None:
         self._folder = path_of(logdir, "FileWriter")
-        self._open: Callable[[], EventFile] = lambda: EventFile(
-            self._folder, max_queue, flush_secs, filename_suffix or ""
-        )
+        if graph is not None and graph_def is not None:
+            raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
+        files: dict[str, EventFile] = {}
+        if session is not None:  # writers of one session and one folder have a file together
+            files = SHARED.setdefault(session, files)
+
+        def opened() -> EventFile:
+            if self._folder not in files or files[self._folder].is_closed:
+                suffix = filename_suffix or ""
+                files[self._folder] = EventFile(self._folder, max_queue, flush_secs, suffix)
+            return files[self._folder]
+
+        self._open: Callable[[], EventFile] = opened
+        self._shares = session is not None
         self._file: EventFile | None = self._open()
         self._shown: set[str] = set()
         given = graph if graph is not None else graph_def
@@ -296,9 +314,14 @@ class FileWriter:
         return self._folder
 
     def add_event(self, event: object) -> None:
-        """Write an event."""
+        """Write an event; a writer that is closed warns, and does nothing."""
         if self._file is None:
-            self._file = self._open()
+            warnings.warn(
+                "Attempting to use a closed FileWriter. The operation will be a noop unless the "
+                "FileWriter is explicitly reopened.",
+                stacklevel=3,
+            )
+            return
         self._file.add(event)
 
     def _add(self, global_step: object, **what: object) -> None:
@@ -322,6 +345,8 @@ class FileWriter:
         self, graph: object, global_step: object = None, graph_def: object = None
     ) -> None:
         """Write a graph."""
+        if graph is not None and graph_def is not None:
+            raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
         found = graph if graph is not None else graph_def
         if isinstance(found, Graph):
             found = graph_message(found)
@@ -360,10 +385,12 @@ class FileWriter:
             self._file.flush()
 
     def close(self) -> None:
-        """End the file; what is written after that goes to a new one."""
-        if self._file is not None:
+        """End the file, unless a session's other writers have it, too."""
+        if self._file is not None and self._shares:
+            self._file.flush()
+        elif self._file is not None:
             self._file.close()
-            self._file = None
+        self._file = None
 
     def reopen(self) -> None:
         """Begin a new file if the last one was ended."""
@@ -380,7 +407,7 @@ class FileWriter:
 def summary_iterator(path: object) -> Iterator[Any]:
     """Give the events of a file."""
     records = tf_record_iterator(path_of(path, "summary_iterator"))
-    return (Event.FromString(data) for data in records)
+    return map(Event.FromString, records)  # (which may be asked again where a file has grown)
 
 
 class FileWriterCache:
