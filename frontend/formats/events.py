@@ -28,6 +28,8 @@ class EventFile:
         parts = (f"{int(now):010d}", socket.gethostname(), str(os.getpid()), str(next(_NUMBERS)))
         self.path = os.path.join(folder, f"events.out.tfevents.{'.'.join(parts)}{suffix}")
         self.queue, self.seconds = queue, seconds
+        self.writers = 0
+        """How many there are who write into it, where somebody counts them."""
         self._lock = renewed(threading.Lock())
         self._writer: RecordWriter | None = RecordWriter(self.path)
         self._waiting, self._flushed = 0, now

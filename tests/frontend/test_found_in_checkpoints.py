@@ -148,3 +148,36 @@ def test_programs_find_the_index_of_a_checkpoint_by_its_name(tmp_path):
         "save_counter/.ATTRIBUTES/VARIABLE_VALUE int64 []",
         "v/.ATTRIBUTES/VARIABLE_VALUE float32 [2]",
     ]
+
+
+def test_a_checkpoint_is_restored_from_a_saved_module(tmp_path):
+    module = tf.Module()
+    module.rows = [{"v": tf.Variable(2.0)}]
+    module.later = tf.Variable(5.0)
+    tf.saved_model.save(module, str(tmp_path / "m"))
+    other = tf.Module()
+    other.rows = [{"v": tf.Variable(0.0)}]
+    checkpoint = tf.train.Checkpoint(other)
+    with pytest.raises(tf.errors.NotFoundError, match="restoring from checkpoint or SavedModel"):
+        checkpoint.restore(str(tmp_path / "none"))
+    checkpoint.restore(str(tmp_path / "m")).expect_partial()
+    other.later = tf.Variable(1.0)
+    assert [x.numpy() for x in (other.rows[0]["v"], other.later)] == [2.0, 5.0]
+    (tmp_path / "m" / "graph.json").write_text("{}")
+    with pytest.raises(tf.errors.DataLossError, match="no saved module"):
+        checkpoint.restore(str(tmp_path / "m"))
+
+
+def test_a_root_may_be_held_weakly_and_has_its_names_alone(tmp_path):
+    root = tf.Module()
+    root.v = tf.Variable(1.0)
+    with pytest.raises(ValueError, match=r"root\.v already exists"):
+        tf.train.Checkpoint(root, v=tf.Variable(2.0))
+    checkpoint = tf.train.Checkpoint(root=weakref.ref(root))
+    path = checkpoint.save(str(tmp_path / "a"))
+    root.v.assign(2.0)
+    checkpoint.restore(path).assert_consumed()
+    assert root.v.numpy() == 1.0
+    known = weakref.ref(root)
+    del root
+    assert known() is None

@@ -100,3 +100,8 @@ def test_a_graph_is_given_once_and_a_rate_is_one_number(tmp_path):
             assert v1.Summary.FromString(session.run(sound)).value[0].audio.length_frames == 2
     options = tf.io.TFRecordOptions(tf.io.TFRecordOptions("ZLIB"))
     assert options.compression_type == "ZLIB"
+
+
+def test_a_folder_that_is_not_there_is_not_found(tmp_path):
+    with pytest.raises(tf.errors.NotFoundError, match="Could not find directory"):
+        v1.gfile.ListDirectory(str(tmp_path / "none"))

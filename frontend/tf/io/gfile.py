@@ -10,7 +10,7 @@ from typing import IO, Any, Self
 
 from ....errors import GravureError
 from ...formats.records import file_errors
-from ...values.run_errors import AlreadyExistsError, FailedPreconditionError, PermissionDeniedError
+from ...values.run_errors import AlreadyExistsError, NotFoundError, PermissionDeniedError
 from .files import matching
 
 Path = str | bytes | os.PathLike[str]
@@ -245,5 +245,5 @@ def get_registered_schemes() -> list[str]:
 def list_names(path: Path) -> list[str]:
     """Return the names in a folder, which must be one (the first version)."""
     if not isdir(path):
-        raise FailedPreconditionError(f"{local(path)}; Not a directory")
+        raise NotFoundError(f"Could not find directory {local(path)}")
     return listdir(path)

@@ -293,10 +293,10 @@ class FileWriter:
             if self._folder not in files or files[self._folder].is_closed:
                 suffix = filename_suffix or ""
                 files[self._folder] = EventFile(self._folder, max_queue, flush_secs, suffix)
+            files[self._folder].writers += 1
             return files[self._folder]
 
         self._open: Callable[[], EventFile] = opened
-        self._shares = session is not None
         self._file: EventFile | None = self._open()
         self._shown: set[str] = set()
         given = graph if graph is not None else graph_def
@@ -385,12 +385,14 @@ class FileWriter:
             self._file.flush()
 
     def close(self) -> None:
-        """End the file, unless a session's other writers have it, too."""
-        if self._file is not None and self._shares:
-            self._file.flush()
-        elif self._file is not None:
-            self._file.close()
-        self._file = None
+        """End the file, unless other writers of a session have it, too."""
+        if self._file is not None:
+            self._file.writers -= 1
+            if self._file.writers:
+                self._file.flush()
+            else:
+                self._file.close()
+            self._file = None
 
     def reopen(self) -> None:
         """Begin a new file if the last one was ended."""

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import signature
 from pathlib import Path
+from typing import Any
 
-from ...graph.checkpoint_ops import INDEX, NOTE, SUFFIX, Note
+import numpy as np
+
+from ....errors import ParseError
+from ....ir.types.tensor import Array
+from ...files.beside import map_beside
+from ...files.weights import read_safetensors
+from ...graph.checkpoint_ops import INDEX, NOTE, SUFFIX, DamagedCheckpointError, Note
 from ...values.run_errors import UnimplementedError
 
 META = ".meta"
@@ -248,3 +257,37 @@ def _refuse_unsupported(options: SaveOptions | LoadOptions, *supported: str) -> 
         is_local = each.name == "experimental_io_device" and value in LOCAL
         if value and not is_local and each.name not in supported:
             raise UnimplementedError(f"{each.name}={value!r} of {type(options).__name__}")
+
+
+GRAPH = "graph.json"
+"""The file of a saved module with its objects."""
+
+
+def is_module_folder(path: str) -> bool:
+    """Say whether a path is that of a saved module."""
+    return os.path.isfile(os.path.join(path, GRAPH))
+
+
+def values_of_module(folder: str) -> dict[str, Array]:
+    """Return the values of a saved module's variables, by the attributes that lead to them."""
+    try:
+        data: dict[str, Any] = json.loads((Path(folder) / GRAPH).read_text())
+        values = read_safetensors(
+            np.array(map_beside(Path(folder), data["values"])), data["values"]
+        )
+        found: dict[str, Array] = {}
+        seen, waiting = {0}, deque([(0, "")])
+        while waiting:
+            number, path = waiting.popleft()
+            each = data["objects"][number]
+            if each["kind"] == "variable":
+                found[path] = values[each["name"]]
+            parts = each.get("children", {})
+            for key, child in parts.items() if isinstance(parts, dict) else enumerate(parts):
+                name = str(key).replace(".", "..").replace("/", ".S")
+                if child not in seen:
+                    seen.add(child)
+                    waiting.append((child, f"{path}/{name}" if path else name))
+    except (LookupError, TypeError, AttributeError, ValueError, ParseError) as error:
+        raise DamagedCheckpointError(f"no saved module: {error}", location=folder) from error
+    return found

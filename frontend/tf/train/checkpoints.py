@@ -23,6 +23,7 @@ from ...function.traces import ACTIVE
 from ...function.variable import Variable as CoreVariable
 from ...graph.checkpoint_ops import (
     SUFFIX,
+    NoCheckpointError,
     keep_newest,
     note_latest,
     noted,
@@ -40,7 +41,7 @@ from ...values.texts import TEXT
 from ..core.values import path_of, static
 from ..graph.sessions import Session
 from ..graph.state import TfGraph, Variable
-from .checkpoint_state import told
+from .checkpoint_state import is_module_folder, told, values_of_module
 from .savers import PARTS, latest_checkpoint
 from .tracking import TRACKED, Trackable
 
@@ -248,7 +249,8 @@ class DictWrapper(dict[object, object]):
 class Checkpoint(Trackable):
     """The variables that can be reached from named objects, by the names on the way."""
 
-    _root: object
+    _given: object
+    """The root, or what refers to it weakly."""
     _objects: dict[str, object]
     _is_named: bool
     _same: dict[str, str]
@@ -268,14 +270,20 @@ class Checkpoint(Trackable):
                 f"`Checkpoint` was expecting {strange[0]} to be a trackable object, got "
                 f"{objects[strange[0]]!r}."
             )
-        self._root = root
+        known = {} if root is None else dict(parts_of(root))
         for name, each in sorted(objects.items()):
+            if known.get(name, each) is not each:
+                raise ValueError(
+                    f"Cannot create a Checkpoint with keyword argument {name} if root.{name} "
+                    "already exists."
+                )
             setattr(self, name, each)
+        self._given = root
 
     def __new__(cls, *_: object, **__: object) -> Self:
         """Return one without objects: classes that extend it need not call `__init__`."""
         made = super().__new__(cls)
-        made._root, made._counter, made._counting = None, None, None
+        made._given, made._counter, made._counting = None, None, None
         made._objects, made._same, made._is_named = {}, {}, False
         made.pending, made.known = {}, set()
         return made
@@ -299,6 +307,12 @@ class Checkpoint(Trackable):
 
     def _parts(self) -> dict[str, object]:
         return dict(parts_of(self))
+
+    @property
+    def _root(self) -> object:
+        """Return the root, None if there is none any more."""
+        given = self._given
+        return given() if isinstance(given, weakref.ref) else given
 
     @property
     def save_counter(self) -> Any:
@@ -346,8 +360,9 @@ class Checkpoint(Trackable):
         if self._counter is not None:
             walk.found[COUNTER] = self._counter
         roots: list[tuple[object, str]] = [(each, name) for name, each in parts_of(self)]
-        if self._root is not None:
-            roots = [*walk.opened(self._root, ""), *roots]
+        root = self._root
+        if root is not None:
+            roots = [*walk.opened(root, ""), *roots]
         walk.collect(roots)
         return walk
 
@@ -372,7 +387,7 @@ class Checkpoint(Trackable):
 
     def restore(self, save_path: str | None, options: object = None) -> Status:
         """Give the variables their values; those made later get theirs when they are reached."""
-        found, others = read_objects(os.fspath(save_path)) if save_path else ({}, {})
+        found, others = _read(os.fspath(save_path)) if save_path else ({}, {})
         self._is_named = bool(found) and not any(n.endswith(VALUE) for n in found)
         values = {n.removesuffix(f"/{VALUE}"): v for n, v in found.items()}
         self._same = {}
@@ -431,6 +446,18 @@ class Checkpoint(Trackable):
                     del self.pending[name]
         finally:
             STATE.replica = replica
+
+
+def _read(path: str) -> tuple[dict[str, Array], dict[str, str]]:
+    """Return the values of a checkpoint or a saved module, and other names of theirs."""
+    if is_module_folder(path):
+        return {f"{n}/{VALUE}": x for n, x in values_of_module(path).items()}, {}
+    try:
+        return read_objects(path)
+    except NoCheckpointError as error:
+        raise NoCheckpointError(
+            f"Error when restoring from checkpoint or SavedModel at {path}: {error.args[0]}"
+        ) from None
 
 
 def _is_of_graph(leaf: object) -> bool:

@@ -49,11 +49,11 @@ from ..core.creators import VariableAggregation, VariableSynchronization
 from ..core.specs import TensorSpec
 from ..graph.state import TRAINABLE, TfFuncGraph, Variable
 from ..variables.assets import Asset, Assets, place_marked, place_of
-from .checkpoint_state import LoadOptions, SaveOptions
+from .checkpoint_state import GRAPH, LoadOptions, SaveOptions
 from .checkpoints import value_of
 from .modules import Loaded, LoadedCallable, Module, Restored, SavedSignature
 
-GRAPH, VALUES = "graph.json", "values-{}.safetensors"
+VALUES = "values-{}.safetensors"
 DEFAULT_SIGNATURE = "serving_default"
 LOG = logging.getLogger("absl")
 """Where TensorFlow writes what it says of saved modules."""

@@ -71,6 +71,7 @@ def six():
     made.iteritems, made.itervalues = dict.items, dict.values
     made.string_types, made.integer_types = (str,), (int,)
     made.PY2, made.PY3 = False, True
+    made.int2byte = lambda x: bytes([x])
     made.BytesIO, made.StringIO = io.BytesIO, io.StringIO
     made.text_type, made.binary_type = str, bytes
     made.iterkeys, made.ensure_str = dict.keys, lambda x: x.decode() if isinstance(x, bytes) else x
