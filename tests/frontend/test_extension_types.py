@@ -156,3 +156,51 @@ def test_a_map_goes_over_the_rows_of_a_value_that_has_parts():
     like = Masked.Spec(tf.TensorSpec([1]), tf.TensorSpec([1], tf.bool))
     made = tf.map_fn(lambda x: Masked(x.values + 1.0, ~x.mask), given, fn_output_signature=like)
     assert made.with_default(0.0).numpy().tolist() == [[0.0], [3.0]]
+
+
+def test_classes_are_refused_whose_fields_can_be_none():
+    base = tf.experimental.ExtensionType
+    for names in ({"_to_components": int}, {"_tf_extension_type_x": int}):
+        with pytest.raises(ValueError, match=r"for Wrong are invalid\. Field '_t.*' is reserved"):
+            type(base)("Wrong", (base,), {"__annotations__": names})
+    for kind in (list[int], complex, int | tuple[complex, ...]):
+        with pytest.raises(TypeError, match="In field 'x': Unsupported type annotation"):
+            type(base)("Wrong", (base,), {"__annotations__": {"x": kind}})
+    with pytest.raises(ValueError, match=r"Wrong\.Spec must be a nested class; got 12"):
+        type(base)("Wrong", (base,), {"Spec": 12})
+    with pytest.raises(TypeError, match="unresolved type: name 'Nothing'"):
+        type(base)("Wrong", (base,), {"__annotations__": {"x": "Nothing"}})(x=1)
+    with pytest.raises(AssertionError, match="ExtensionType is an abstract base class"):
+        base()
+
+
+class Weighted(tf.experimental.ExtensionType):
+    """Is described by a class of its own."""
+
+    values: tf.Tensor
+    weight: tf.Tensor
+
+    class Spec:
+        """Says the type of the weight."""
+
+        def __init__(self, shape, dtype=tf.float32):
+            self.values = tf.TensorSpec(shape, dtype)
+            self.weight = tf.TensorSpec([], dtype)
+
+        def __validate__(self):
+            self.weight.shape.assert_has_rank(0)
+
+        def with_shape(self, shape):
+            """Return another one."""
+            return Weighted.Spec(shape, self.weight.dtype)
+
+
+def test_a_description_may_have_a_constructor_of_its_own():
+    spec = Weighted.Spec([2]).with_shape([3])
+    assert spec == Weighted.Spec([3])
+    scaled = tf.function(lambda x: x.values * x.weight, input_signature=[spec])
+    assert scaled(Weighted([1.0, 2.0, 3.0], 2.0)).numpy().tolist() == [2.0, 4.0, 6.0]
+    with pytest.raises(AttributeError, match="Cannot mutate attribute `weight` outside the custom"):
+        spec.weight = 1
+    with pytest.raises(AttributeError, match="Cannot mutate attribute `weight` outside the custom"):
+        del spec.weight

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, ClassVar, Union, get_args, get_origin
 
 from ...values import nest
 from ..core.bridge import Common
@@ -31,6 +31,40 @@ class Frozen(dict[str, object]):
     __setitem__ = __delitem__ = _refused
     update = setdefault = pop = popitem = clear = _refused  # type: ignore[assignment]
 
+    def __repr__(self) -> str:
+        return f"ImmutableDict({super().__repr__()})"
+
+
+UNSUPPORTED = (complex, list, dict, set, object)
+RESERVED = (
+    *("_type_spec", "_to_components", "_from_components", "_shape_invariant_to_type_spec"),
+    *("is_compatible_with", "is_subtype_of", "most_specific_common_supertype", "value_type"),
+    *("most_specific_compatible_type", "_component_specs", "_consumers"),
+)
+"""What no field and no method may be called, for TensorFlow asks values and specs for it."""
+
+
+def check_names(owner: str, names: Iterable[str]) -> None:
+    """Raise `ValueError` for names of a class that are not for fields."""
+    for name in names:
+        if name in RESERVED or name.startswith("_tf_extension_type"):
+            raise ValueError(
+                f"The field annotations for {owner} are invalid. Field {name!r} is reserved"
+            )
+
+
+def check_declared(declared: Declared, name: str) -> None:
+    """Raise `TypeError` for an annotation that is for no field; text is looked at later."""
+    origin: Declared = get_origin(declared)
+    parts = get_args(declared)
+    holds = origin in (Union, UnionType, tuple, ClassVar)
+    holds = holds or (isinstance(origin, type) and issubclass(origin, Mapping))
+    if declared in UNSUPPORTED or (origin is not None and (not holds or origin is dict)):
+        raise TypeError(f"In field {name!r}: Unsupported type annotation {declared!r}")
+    for part in parts if holds else ():
+        if part is not ...:
+            check_declared(part, name)
+
 
 def fitted(declared: Declared, value: Declared, name: str) -> object:
     """Return a value as a field of a declared type, or raise `TypeError`."""
@@ -46,7 +80,7 @@ def fitted(declared: Declared, value: Declared, name: str) -> object:
         return Frozen((k, fitted(parts[1], v, f"{name}[{k!r}]")) for k, v in given.items())
     kind = NoneType if declared is None else declared
     if not isinstance(kind, type):
-        raise TypeError(f"In field {name!r}: unsupported type annotation {declared!r}")
+        raise TypeError(f"In field {name!r}: Unsupported type annotation {declared!r}")
     if issubclass(kind, Common):
         return value if isinstance(value, TensorSpec) else _tensor(value, name)
     if kind in CONVERTED:

@@ -19,7 +19,18 @@ from ..core.structures import with_front, without_front
 from ..nondense.composite import CompositeSpec, CompositeTensor
 from ..ops.array_ops import shape
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS
-from .fields import Declared, described, fitted, leaves, static_form, with_leaves
+from .fields import (
+    Declared,
+    check_declared,
+    check_names,
+    described,
+    fitted,
+    leaves,
+    static_form,
+    with_leaves,
+)
+
+MUTATED = "Cannot mutate attribute `{}` outside the custom constructor of {}."
 
 
 class ArrayPile(Pile):
@@ -43,7 +54,25 @@ class ArrayPile(Pile):
         return [ArrayPile(*map(np.asarray, row)) for row in zip(*self.parts, strict=True)]
 
 
-class ExtensionSpec(CompositeSpec):
+class HeldOnce(type):
+    """The class of descriptions: what a constructor sets are the fields, which stay as they are."""
+
+    def __call__(cls, *args: object, **kwargs: object) -> Declared:
+        """Return a description."""
+        made: Declared = cls.__new__(cls)  # type: ignore[call-overload]
+        made.__dict__["_is_open"] = True
+        made.__init__(*args, **kwargs)
+        del made.__dict__["_is_open"]
+        if "_held" not in made.__dict__:  # the constructor is the user's
+            wanted = made.value_type.fields()
+            made._hold({n: fitted(x, made.__dict__.get(n), n) for n, x in wanted.items()})
+        validate: Callable[[], object] | None = getattr(made, "__validate__", None)
+        if validate is not None:
+            validate()
+        return made
+
+
+class ExtensionSpec(CompositeSpec, metaclass=HeldOnce):
     """What a value is like: its fields, with specs in place of tensors."""
 
     value_type: ClassVar[type[ExtensionType]]
@@ -53,6 +82,14 @@ class ExtensionSpec(CompositeSpec):
         bound.apply_defaults()
         wanted = self.value_type.fields()
         self._hold({n: fitted(wanted[n], x, n) for n, x in bound.arguments.items()})
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if "_is_open" not in self.__dict__ and not name.startswith("_"):
+            raise AttributeError(MUTATED.format(name, "ExtensionTypeSpec"))
+        self.__dict__[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(MUTATED.format(name, "ExtensionTypeSpec"))
 
     def _hold(self, held: dict[str, object]) -> None:
         """Have the fields as attributes too."""
@@ -140,6 +177,8 @@ class FieldsChecked(type):
 
     def __call__(cls, *args: object, **kwargs: object) -> Declared:
         """Return a value, which does not change from then on."""
+        if cls in HIDDEN:
+            raise AssertionError(f"{cls.__name__} is an abstract base class.")
         made: Declared = cls.__new__(cls)  # type: ignore[call-overload]
         made.__dict__["_is_open"] = True
         made.__init__(*args, **kwargs)
@@ -164,8 +203,16 @@ class ExtensionType(CompositeTensor, metaclass=FieldsChecked):
         for name in taken:
             delattr(cls, name)
         cls._declared = None
+        check_names(cls.__name__, [*inspect.get_annotations(cls), *vars(cls)])
+        for name, declared in inspect.get_annotations(cls).items():
+            check_declared(declared, name)
+        given = vars(cls).get("Spec")
+        if given is not None and not isinstance(given, type):
+            raise ValueError(f"{cls.__name__}.Spec must be a nested class; got {given!r}.")
+        bases = (ExtensionSpec,) if given is None else (given, ExtensionSpec)
         kinds = {"value_type": cls, "__module__": cls.__module__}
-        cls.Spec = type(f"{cls.__qualname__}.Spec", (ExtensionSpec,), kinds)
+        made: Declared = HeldOnce(f"{cls.__qualname__}.Spec", bases, kinds)
+        cls.Spec = made
 
     @classmethod
     def fields(cls) -> dict[str, Declared]:
@@ -175,7 +222,11 @@ class ExtensionType(CompositeTensor, metaclass=FieldsChecked):
             for base in reversed(cls.__mro__):
                 if base not in HIDDEN:
                     own = inspect.get_annotations(base)
-                    hints |= {n: h for n, h in get_type_hints(base).items() if n in own}
+                    try:
+                        found = get_type_hints(base)
+                    except NameError as error:
+                        raise TypeError(f"{base.__name__}: unresolved type: {error}") from error
+                    hints |= {n: h for n, h in found.items() if n in own}
             hidden = {name for name in hints if name.startswith("__")}
             cls._declared = {n: h for n, h in hints.items() if n not in hidden}
         return cls._declared
@@ -211,9 +262,7 @@ class ExtensionType(CompositeTensor, metaclass=FieldsChecked):
 
     def __setattr__(self, name: str, value: object) -> None:
         if "_is_open" not in self.__dict__:
-            raise AttributeError(
-                f"Cannot mutate attribute `{name}` outside the custom constructor of ExtensionType."
-            )
+            raise AttributeError(MUTATED.format(name, "ExtensionType"))
         self.__dict__[name] = value
 
     def __delattr__(self, name: str) -> None:
