@@ -204,3 +204,13 @@ def test_a_description_may_have_a_constructor_of_its_own():
         spec.weight = 1
     with pytest.raises(AttributeError, match="Cannot mutate attribute `weight` outside the custom"):
         del spec.weight
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_values_of_other_shapes_are_others(staged):
+    def compared(x):
+        same, other = Weighted(x, 2.0), Weighted([x, x], 2.0)
+        return same == Weighted(x, 2.0), same != Weighted(x, 2.0), same == other, same != other
+
+    found = (tf.function(compared) if staged else compared)(tf.constant([1.0, 2.0]))
+    assert [bool(x) for x in found] == [True, False, False, True]

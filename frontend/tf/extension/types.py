@@ -315,12 +315,18 @@ class ExtensionType(CompositeTensor, metaclass=FieldsChecked):
             return False
         if self.form() != other.form():
             return False
-        both = zip(self.components(), other.components(), strict=True)
+        both = [*zip(self.components(), other.components(), strict=True)]
+        if not all(x.shape.is_compatible_with(y.shape) for x, y in both):
+            return False
         equal = [REDUCTIONS["reduce_all"](FUNCTIONS["equal"](x, y)) for x, y in both]
         made: object = True
         for each in equal:
             made = each if made is True else FUNCTIONS["logical_and"](made, each)
         return made
+
+    def __ne__(self, other: object) -> Declared:
+        equal = self == other
+        return not equal if isinstance(equal, bool) else FUNCTIONS["logical_not"](equal)
 
     __hash__ = object.__hash__
 
