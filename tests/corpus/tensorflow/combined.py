@@ -94,6 +94,7 @@ def assert_same_structure(one, other, check_types=True):
 READERS = ("TextLineDataset", "TFRecordDataset", "FixedLengthRecordDataset")
 NAMES = {
     "dataset_ops": {"Dataset": tf.data.Dataset},
+    "autotrackable": {"AutoTrackable": tf.Module},
     "readers": {name: getattr(tf.data, name) for name in READERS},
     "combinations": {
         "combine": combine,

@@ -465,7 +465,6 @@ def own_names():
             "num_gpus": lambda: 0,
         },
         "def_function": {"function": tf.function},
-        "autotrackable": {"AutoTrackable": tf.Module},
         "converter_testing": {"TestCase": ConversionCase},
         "function": {"defun": tf.function},
         "resource_variable_ops": {"ResourceVariable": ResourceVariable},
