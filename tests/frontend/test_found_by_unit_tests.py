@@ -161,3 +161,14 @@ def test_a_value_is_put_into_a_list_once_whatever_is_named_twice():
     graph = tf.Graph()
     graph.add_to_collections(["a", "b", "a"], 1)
     assert (graph.get_collection("a"), graph.get_collection("b")) == ([1], [1])
+
+
+def test_a_producer_of_no_texts_ends_instead_of_going_on_for_ever():
+    with tf.Graph().as_default(), v1.Session() as session:
+        queue = v1.train.string_input_producer(tf.constant([], tf.string))
+        coordinator = v1.train.Coordinator()
+        threads = v1.train.start_queue_runners(session, coordinator)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(queue.dequeue())
+        with pytest.raises(tf.errors.InvalidArgumentError, match="requires a non-null input"):
+            coordinator.join(threads)

@@ -11,10 +11,11 @@ from ..core.bridge import TfTensor
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, convert
 from ..draws.ops import shuffle as shuffled
+from ..graph.debugging import Assert
 from ..graph.graph_lists import LOCAL
 from ..graph.queues import FIFOQueue
 from ..graph.state import Variable, get_default_graph
-from ..ops.array_ops import shape
+from ..ops.array_ops import shape, size
 from ..ops.creation import range_
 from ..ops.gathering import gather
 from ..ops.math_ops import identity
@@ -95,11 +96,14 @@ def string_input_producer(
     cancel_op: object = None,
 ) -> FIFOQueue:
     """Return a queue of texts: the names of files, for a reader."""
+    empty = "string_input_producer requires a non-null input tensor"
     if not hasattr(string_tensor, "spec") and not len(string_tensor):
-        raise ValueError("string_input_producer requires a non-null input tensor")
+        raise ValueError(empty)
     graph = get_default_graph()
     with InGraph(graph), graph.name_scope(name or "input_producer") as scope:
         texts = convert(string_tensor, "string")
+        with graph.control_dependencies([Assert(size(texts) > 0, [empty])]):
+            texts = identity(texts)
         return input_producer(texts, [], num_epochs, shuffle, seed, capacity, shared_name, None,
                               scope)  # fmt: skip
 
