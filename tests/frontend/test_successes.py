@@ -26,6 +26,26 @@ def test_of_tries_without_end_as_many_succeed(count, chance) -> None:
     np.testing.assert_array_equal(found, [count] * 4)
 
 
+@pytest.mark.parametrize(
+    ("counts", "probs", "wanted"),
+    [
+        (10, 0.3, [[4, 2], [3, 3], [2, 2]]),
+        ([10, 20], [0.3, 0.5], [[4, 12], [2, 9], [3, 6]]),
+        (np.array([10, 20]), [0.3, 0.5], [[4, 12], [2, 9], [3, 6]]),
+        (np.array([10, 20], "float32"), np.array([0.3, 0.5]), [[4, 12], [2, 9], [3, 6]]),
+        ([10, 20], tf.constant([0.3, 0.5]), [[4, 12], [2, 9], [3, 6]]),
+    ],
+)
+@pytest.mark.parametrize("staged", [False, True])
+def test_whole_tries_and_chances_without_a_tensor_are_doubles(counts, probs, wanted, staged):
+    """They were refused: the chances took the type of the tries."""
+
+    def draw():
+        return tf.random.stateless_binomial([3, 2], [3, 14], counts, probs)
+
+    np.testing.assert_array_equal((tf.function(draw) if staged else draw)(), wanted)
+
+
 @pytest.mark.parametrize("state", [[0, 0, 0], [-3, 5, 7], [2**63 - 1, -1, -9], [-1, -1, 1]])
 def test_generators_move_on_at_once_as_in_functions(state) -> None:
     at_once, staged = (tf.random.Generator.from_state(state) for _ in range(2))

@@ -322,7 +322,7 @@ def convert_to_tensor(
     name: str | None = None,
 ) -> TfTensor:
     """Return a value as a tensor; `dtype_hint` is the type of numbers that can have it."""
-    if dtype is None and dtype_hint is not None and not _holds_tensor(value):
+    if dtype is None and dtype_hint is not None and not holds_tensor(value):
         try:
             return convert(value, dtype_hint, name)
         except TypeError:
@@ -351,8 +351,8 @@ def _typed_ones(
     """Return those of some values as tensors that others take the type of."""
     if PLAIN.issuperset([v.__class__ for v in values]):
         return [None] * len(values)
-    whole = [v.__class__ not in (list, tuple) and _holds_tensor(v) for v in values]
-    some, one = any(map(_holds_tensor, values)), any(whole)
+    whole = [v.__class__ not in (list, tuple) and holds_tensor(v) for v in values]
+    some, one = any(map(holds_tensor, values)), any(whole)
     asked = [v.__class__ not in PLAIN and is_asked(v) for v in values]
     ready = [
         convert(v, None, n)
@@ -444,12 +444,12 @@ class InvalidShapesError(CalledAsThere, InvalidArgumentError, ValueError):
     python = ValueError
 
 
-def _holds_tensor(value: object) -> bool:
+def holds_tensor(value: object) -> bool:
     """Say whether a value is a tensor or variable, or a list of some; arrays of numpy are not."""
     if value.__class__ in PLAIN:
         return False
     if isinstance(value, list | tuple):
-        return any(map(_holds_tensor, value))
+        return any(map(holds_tensor, value))
     return isinstance(value, Tensor) or is_read(value) or hasattr(value, "to_dense")
 
 

@@ -20,7 +20,7 @@ from ..arrays.making import Rates
 from ..core.bridge import EagerTensor, TfTensor
 from ..core.element_types import as_dtype
 from ..core.host_ops import host
-from ..core.values import InGraph, convert, graph_of, same, static
+from ..core.values import InGraph, convert, graph_of, holds_tensor, same, static
 from ..ops.array_ops import shape
 from ..ops.composed import of_one_shape
 from ..ops.gathering import gather
@@ -261,6 +261,11 @@ def stateless_binomial(
     output_dtype: DTypeLike = "int32",
     name: str | None = None,
 ) -> TfTensor:
-    """Draw what the seed says: how many of so many tries succeed by a chance."""
+    """Draw what the seed says: how many of so many tries succeed by a chance.
+
+    Both are of one type, that of a tensor among them; without one they are doubles.
+    """
     with InGraph(graph_of([shape, seed, counts, probs])):
+        if not (holds_tensor(counts) or holds_tensor(probs)):
+            counts, probs = convert(counts, "float64"), convert(probs, "float64")
         return binomials(shape, key_of_seed(seed), counts, probs, output_dtype)
