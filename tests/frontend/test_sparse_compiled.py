@@ -50,3 +50,27 @@ def test_the_number_of_elements_may_change_without_another_trace():
         assert made.numpy().sum() == 2 * count
     assert total.experimental_get_tracing_count() == 1
     assert not [line for line in total.explain() if "carried out" in line]
+
+
+def test_what_is_made_by_the_sizes_of_a_sparse_argument_fits_its_products():
+    """A vector of so many rows met a product of five: Python subtracted them, turn by turn."""
+    edges = [[0, 2], [1, 0], [2, 1], [3, 2], [4, 3]]
+    matrix = tf.sparse.SparseTensor(edges, tf.constant([1.0, 0.5, 2.0, 1.0, 0.25]), [5, 5])
+
+    @tf.function
+    def settled(matrix, damping, turns):
+        count = matrix.dense_shape[0]
+        rank = tf.fill([count, 1], 1.0 / tf.cast(count, tf.float32))
+        for _ in tf.range(turns):
+            before = rank
+            share = (1.0 - damping) / tf.cast(matrix.dense_shape[0], tf.float32)
+            rank = share + damping * tf.sparse.sparse_dense_matmul(matrix, rank)
+            if tf.reduce_sum(tf.abs(rank - before)) < 1e-3:
+                break
+        return rank
+
+    for _ in range(3):
+        found = settled(matrix, tf.constant(0.5), tf.constant(20))
+    wanted = [0.228515625, 0.157128900, 0.257226557, 0.228515625, 0.128564447]
+    np.testing.assert_allclose(found[:, 0], wanted, rtol=1e-5)
+    assert not [line for line in settled.explain() if "carried out" in line]

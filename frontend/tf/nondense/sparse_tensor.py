@@ -11,6 +11,7 @@ from ....ir.op import Array
 from ...data.batches import Pile
 from ...eager.tensor import Tensor
 from ...function.graph_data import COMPOSITES
+from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph
 from ...values.context import STATE
 from ...values.dispatch import Evaluated
@@ -153,7 +154,16 @@ class SparseTensor(CompositeTensor):
 
     @property
     def dense_shape(self) -> TfTensor:
-        """Return the shape of the whole tensor."""
+        """Return the shape of the whole tensor.
+
+        In a function it is a constant where it is stated: what is made of its numbers has sizes
+        that are known.
+        """
+        stated = self._stated
+        if stated is None or not isinstance(STATE.context, FuncGraph):
+            return self._shape
+        if isinstance(self._shape, SymbolicTfTensor) and stated.is_fully_defined():
+            return convert(stated.known(), "int64", "dense_shape")
         return self._shape
 
     @property
