@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cached_property
 from typing import ClassVar, get_type_hints
 
 import numpy as np
@@ -103,18 +102,14 @@ class ExtensionSpec(CompositeSpec, metaclass=HeldOnce):
         made._hold(held)
         return made
 
-    @cached_property
-    def _specs(self) -> list[TensorSpec]:
+    def specs_of_parts(self) -> list[TensorSpec]:
+        """Return the specs of the tensors."""
         return leaves(self._held, TensorSpec)
 
     def made(self, parts: Sequence[TfTensor]) -> CompositeTensor:
         """Return a value of tensors."""
         made: CompositeTensor = self.value_type.holding(with_leaves(self._held, TensorSpec, parts))
         return made
-
-    def components(self) -> list[TensorSpec]:
-        """Return the specs of the tensors."""
-        return self._specs
 
     def _changed(self, change: Callable[[TensorSpec], object]) -> ExtensionSpec:
         found = with_leaves(self._held, TensorSpec, [change(spec) for spec in self._specs])

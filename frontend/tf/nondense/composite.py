@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import cached_property
 from typing import ClassVar, NoReturn, Self
 
 import numpy as np
@@ -138,9 +139,17 @@ class CompositeSpec(TypeSpec, nest.TensorGroup, PartSpec):
         """Return a value of tensors."""
         raise NotImplementedError
 
-    def components(self) -> list[TensorSpec]:
-        """Return the specs of the tensors."""
+    def specs_of_parts(self) -> list[TensorSpec]:
+        """Return new specs of the tensors."""
         raise NotImplementedError
+
+    @cached_property
+    def _specs(self) -> list[TensorSpec]:
+        return self.specs_of_parts()
+
+    def components(self) -> list[TensorSpec]:
+        """Return the specs of the tensors; a signature is asked for them at each call."""
+        return [*self._specs]
 
     def without_rows(self) -> list[Array]:
         """Return the tensors of a value that has no rows."""

@@ -287,7 +287,7 @@ class SparseTensorSpec(CompositeSpec):
         dense[tuple(indices.T)] = values
         return dense
 
-    def components(self) -> list[TensorSpec]:
+    def specs_of_parts(self) -> list[TensorSpec]:
         """Return the specs of indices, elements and shape."""
         rank = self.shape.rank
         return [

@@ -276,24 +276,29 @@ def matched(
 
     `repeats` says of each at which levels single elements are repeated.
     """
-    length = _common(np.array([[len(x)] for x in every]))[0]
-    every = [
-        x if len(x) == length else x.take(np.zeros(length, np.int64)) for x in every
-    ]  # fmt: skip
+    if len({len(x) for x in every}) > 1:
+        length = _common(np.array([[len(x)] for x in every]))[0]
+        every = [x if len(x) == length else x.take(np.zeros(length, np.int64)) for x in every]
     splits: list[Array] = []
     while every[0].splits:
         may = [each[len(splits)] for each in repeats]
         counts = _common(np.stack([x.counts for x in every]), may)
         splits.append(splits_of(counts))
-        below = []
-        for x in every:
-            starts = x.splits[0][:-1]
-            order = ranges(starts, counts)
-            single = np.repeat((x.counts == 1) & (counts != 1), counts)
-            order[single] = np.repeat(starts, counts)[single]
-            below.append(x.below.take(order))
-        every = below
+        every = [_filled(x, counts) for x in every]
     return splits, [x.places for x in every]
+
+
+def _filled(x: Rows, counts: Array) -> Rows:
+    """Return what rows hold that get these lengths: of one element, it is repeated."""
+    have, below, starts = x.counts, x.below, x.splits[0][:-1]
+    if np.array_equal(have, counts) and x.splits[0][0] == 0 and x.splits[0][-1] == len(below):
+        return below  # nothing moves
+    if (have == 1).all():
+        return below.take(np.repeat(starts, counts))
+    order = ranges(starts, counts)
+    single = np.repeat((have == 1) & (counts != 1), counts)
+    order[single] = np.repeat(starts, counts)[single]
+    return below.take(order)
 
 
 def _common(counts: Array, may: Sequence[bool] | None = None) -> Array:

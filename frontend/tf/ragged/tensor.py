@@ -582,7 +582,7 @@ class RaggedTensorSpec(CompositeSpec):
             found = RaggedTensor(found, rows, internal=True)
         return cast("RaggedTensor", found)  # of no level, a tensor stands for it
 
-    def components(self) -> list[TensorSpec]:
+    def specs_of_parts(self) -> list[TensorSpec]:
         """Return the specs of the values and of splits."""
         dims = self._shape._dims
         levels = self._levels
