@@ -156,6 +156,10 @@ READERS: dict[type, Callable[[Any], Tensor | None]] = {}
 """By the class of an argument that has a value: what reads it; None: it has to be seen itself."""
 NAMED: set[type] = {DataType}
 """The classes of other arguments that are told apart by their names."""
+APART: dict[type, Callable[[Any], tuple[object, ...]]] = {
+    slice: lambda x: (x.start, x.stop, x.step)
+}
+"""By the class of other arguments: what they are told apart by."""
 PLAIN = {bool, int, str, type(None), type(Ellipsis), DType, np.dtype, type}
 """The classes of other arguments that are told apart by equality."""
 
@@ -630,8 +634,8 @@ def read_key(values: Iterable[Any], key: list[object], given: list[object]) -> b
 
 def _behind(x: Any, kind: type) -> tuple[object, ...] | None:
     """Return what tells a slice apart from others, or a variable; None of anything else."""
-    if kind is slice:
-        return x.start, x.stop, x.step
+    if kind in APART:
+        return APART[kind](x)
     value = READERS[kind](x) if kind in READERS else None
     return None if value is None else (value,)
 

@@ -21,7 +21,7 @@ from ....runtime.tracing import EARS
 from ...eager.backward import key_of
 from ...eager.kernels import Kernel, kernels_of
 from ...eager.operators import Binary
-from ...eager.remembered import NAMED, Watched, stands_for
+from ...eager.remembered import APART, NAMED, Watched, stands_for
 from ...eager.tensor import Tensor
 from ...function.custom_gradient import custom_gradient as core_custom_gradient
 from ...function.on_device import (
@@ -58,6 +58,7 @@ OF_NUMPY: dict[str, Callable[[Common], object]] = {}
 """What names of numpy's give of a tensor: none, until a program asks for numpy's behaviour."""
 
 NAMED.add(TfDataType)
+APART[TensorShape] = lambda x: (x._dims,)
 Made = TypeVar("Made")
 
 
