@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TypeAlias, cast
 
 from ...errors import GravureError
 from ...ir.families import Elementwise
@@ -26,6 +26,9 @@ from ..values.context import STATE, Recorder, Use, show
 from .backward import backward, is_smooth, key_of
 from .remembered import MOST, WHILE_RECORDED, Plan, Recorded, planned, read_key, remembered
 from .tensor import Tensor, apply, single
+
+Made: TypeAlias = "tuple[Tensor | Sequence[Tensor], Sequence[Tensor]]"
+"""What a plan gives: what the function returns, and what the way back is given besides."""
 
 
 class TakenUses:
@@ -260,9 +263,9 @@ class Taped:
         """Carry it out, and show it."""
         return self.shown(given, self.plan(given))
 
-    def shown(self, given: Sequence[object], found: Any) -> object:
+    def shown(self, given: Sequence[object], found: object) -> object:
         """Show what the plan gave for the tensors given; return what the function returns."""
-        made, kept = found if self.keeps else (found, ())
+        made, kept = cast("Made", found if self.keeps else (found, ()))
         operands = tuple([x if isinstance(x, Tensor) else given[x] for x in self.operands])
         results = (made,) if isinstance(made, Tensor) else tuple(made)
         show(_with_tensors(self.use, operands, (*results, *kept)))
