@@ -380,7 +380,7 @@ def _plan_soon(notes: Notes, form: Form, noted: Noted, real: type) -> Plan:
     plan, times = _plan(notes, form), 0
     alike = replace(noted, arrays=arrays)
 
-    def run(given: Sequence[object]) -> object:
+    def run(given: Sequence[Any]) -> object:
         nonlocal plan, times
         times += 1
         if times == SOON and (kernel := compiled(alike, times)) is not None:
@@ -632,7 +632,7 @@ def read_key(values: Iterable[Any], key: list[object], given: list[object]) -> b
     return True
 
 
-def _behind(x: Any, kind: type) -> tuple[object, ...] | None:
+def _behind(x: object, kind: type) -> tuple[object, ...] | None:
     """Return what tells a slice apart from others, or a variable; None of anything else."""
     if kind in APART:
         return APART[kind](x)
