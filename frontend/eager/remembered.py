@@ -156,7 +156,7 @@ READERS: dict[type, Callable[[Any], Tensor | None]] = {}
 """By the class of an argument that has a value: what reads it; None: it has to be seen itself."""
 NAMED: set[type] = {DataType}
 """The classes of other arguments that are told apart by their names."""
-APART: dict[type, Callable[[Any], tuple[object, ...]]] = {
+APART: dict[type, Callable[..., tuple[object, ...]]] = {
     slice: lambda x: (x.start, x.stop, x.step)
 }
 """By the class of other arguments: what they are told apart by."""
