@@ -125,6 +125,7 @@ def others() -> Iterator[SmallModel]:
     for mode in ("nearest", "linear", "cubic"):
         yield SmallModel("float[1,64,56,56] x", f'y = Resize<mode="{mode}">(x, , s)',
                    "float[4] s = {1,1,2,2}")  # fmt: skip
+    yield from doubled()
     yield SmallModel("float[1,32,64,64] x, float[1,64,64,2] z", "y = GridSample(x, z)")
     yield SmallModel("float[10000,64] x, int64[5000] i", "y = Gather(x, i)")
     yield SmallModel("float[1000,1000] x, int64[100] i", "y = Gather<axis=1>(x, i)")
@@ -140,6 +141,16 @@ def others() -> Iterator[SmallModel]:
         yield SmallModel("float[300000] x", f"y = {name}(x)")
 
 
+def doubled() -> Iterator[SmallModel]:
+    """Give images of twice the size, and what is done with those."""
+    how = 'mode="nearest",coordinate_transformation_mode="asymmetric",nearest_mode="floor"'
+    for shape, larger in (("1,64,40,40", "1,64,80,80"), ("1,256,13,13", "1,256,26,26")):
+        images = f"float[{shape}] x, float[{larger}] z"
+        for then in ("y = Add(d, z)", "y = Concat<axis=1>(d, z)", "e = Sigmoid(d) y = Mul(e, z)"):
+            nodes = f"d = Resize<{how}>(x, , s) {then}"
+            yield SmallModel(images, nodes, "float[4] s = {1,1,2,2}")
+
+
 def selections() -> Iterator[SmallModel]:
     """Give what selects, sorts and chooses."""
     for shape, axis, count in (("10,100", 0, 10), ("1000,1000", 0, 1000)):
@@ -150,6 +161,9 @@ def selections() -> Iterator[SmallModel]:
     for kind, k in (("float", 50), ("float", 1000), ("double", 1000)):
         sizes = f"int64[1] k = {{{k}}}"
         yield SmallModel(f"{kind}[100,1000] x", "y, i = TopK(x, k)", sizes)
+    for shape, k in (("1000,64", 20), ("1000,64", 1000), ("5000,16", 50)):
+        sizes = f"int64[1] k = {{{k}}}"
+        yield SmallModel(f"float[{shape}] x", "y, i = TopK<axis=0>(x, k)", sizes)
     yield SmallModel("float[1,500,4] x, float[1,1,500] s", "y = NonMaxSuppression(x, s, m, o)",
                "int64 m = {50}, float o = {0.5}", INT64)  # fmt: skip
     for count in (100, 10000):
