@@ -72,3 +72,20 @@ def test_running_elements_are_spread_and_not_gathered(times: int) -> None:
     names = {op.name for op in lower(function, Target.parse(WIDE)).walk()}
     assert "vector.shuffle" in names
     assert "gvk.gather" not in names
+
+
+@pytest.mark.parametrize("k", [3, 17])
+def test_the_best_of_repeated_elements(k: int) -> None:
+    """A search may begin in the middle of an element, and goes by single elements too."""
+    x, z, f, y = "tensor<2x35xf32>", "tensor<2x35x1xf32>", "tensor<2x35x2xf32>", "tensor<2x70xf32>"
+    values, places = f"tensor<2x{k}xf32>", f"tensor<2x{k}xi64>"
+    best = f"{{axis = 1 : i64, k = {k} : i64}} : ({y}) -> ({values}, {places})"
+    check_kernel(
+        f'func.func @k(%x: {x}) -> ({values}, {places}) attributes {{gv.kind = "sort"}} {{\n'
+        f"  %z = gv.reshape %x {{shape = array<i64: 2, 35, 1>}} : ({x}) -> {z}\n"
+        f"  %b = gv.broadcast_to %z {{shape = array<i64: 2, 35, 2>}} : ({z}) -> {f}\n"
+        f"  %f = gv.reshape %b {{shape = array<i64: 2, 70>}} : ({f}) -> {y}\n"
+        f"  %v, %i = gv.top_k %f {best}\n"
+        f"  func.return %v, %i : {values}, {places}\n}}",
+        [np.round(RANDOM.normal(size=(2, 35)) * 4).astype(np.float32)],
+    )

@@ -45,10 +45,9 @@ def test_few_slices_are_not_sorted_and_many_are(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_loops_mean_the_same_in_python() -> None:
     keys = np.array([3, 1, 3, 1, 2, 1, 3, 1], np.int64)
-    for number, width in ((loops._number_slices, 2), (loops._number_slices_of_floats, 4)):
-        given = keys if number is loops._number_slices else keys.astype(np.float64)
+    for given, width in ((keys, 2), (keys.astype(np.float64), 4)):
         rows = []
-        for run in (number, number.function):
+        for run in (loops._number_slices, loops._number_slices.function):
             room, place = np.zeros(4 * 8, np.int64), np.zeros(8 // width, np.int64)
             made = np.zeros(16, np.int64)
             rows.append((run(given, width, 1, room, place, made), place.tolist(), made.tolist()))

@@ -232,8 +232,6 @@ def test_options_of_saving_are_taken_or_refused_by_name(tmp_path):
         y = again.call(x)
     assert tape.gradient(y, x).numpy() == 0.5
     tf.saved_model.SaveOptions(experimental_io_device="/job:localhost")
-    with pytest.raises(tf.errors.UnimplementedError, match="function_aliases"):
-        tf.saved_model.SaveOptions(function_aliases={"call": module.call})
     with pytest.raises(tf.errors.UnimplementedError, match="experimental_skip_checkpoint"):
         tf.saved_model.LoadOptions(experimental_skip_checkpoint=True)
     with pytest.raises(TypeError, match="SaveOptions"):

@@ -34,6 +34,8 @@ class Group:
 
     tokens: tuple[Token, ...]
     value: Index | None = None
+    begins_whole: bool = False
+    """Whether vectors begin where an element is taken first that is taken several times running."""
 
     @property
     def extent(self) -> Dim:
@@ -67,9 +69,12 @@ class Space:
 
     def times(self, index: Linear) -> int:
         """Return how many lanes running take each element, one after the other: 1 if not so."""
-        if self.vector is None or any(isinstance(term, Opaque) for term, _ in index.terms):
+        group = self.vector
+        if not self.lanes or group is None or not group.begins_whole:
             return 1
-        taken = taken_running(self.vector.tokens, index)
+        if any(isinstance(term, Opaque) for term, _ in index.terms):
+            return 1
+        taken = taken_running(group.tokens, index)
         return taken if self.lanes % taken == 0 else 1
 
     def split(
@@ -219,5 +224,5 @@ def join_repeats(
     if any(fits) and all(
         fit or is_walked_as_one(tokens, each) for fit, each in zip(fits, reads, strict=True)
     ):
-        return [*rest, Group(tokens)]
+        return [*rest, Group(tokens, begins_whole=True)]
     return groups
