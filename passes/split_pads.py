@@ -5,13 +5,15 @@
                                                     %y = gv.concat (gv.pad %l), (gv.pad %x), ...
 
 Which element a padded axis repeats is computed for each, and neighbours need not be neighbours in
-memory: along the last axis every element is loaded by itself. What stands before, in and behind the
-axis is a piece in which they are. Pads of the other axes stay, they take whole rows. Small tensors
-are not worth the loops; a GPU's threads take one element anyway.
+memory: along the last axis every element is loaded by itself, and along one behind which are but a
+few elements, as an image's columns lie that has three channels. What stands before, in and behind
+the axis is a piece in which they are. Pads of the other axes stay, they take whole rows. Small
+tensors are not worth the loops; a GPU's threads take one element anyway.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
@@ -29,6 +31,8 @@ Place: TypeAlias = "tuple[int, int, int]"
 """Where columns begin and end, and the step from one to the next."""
 LEAST = 4096
 """Elements from which on a pad is taken apart; of an open size there may be many."""
+SHORT = 16
+"""Elements up to which a row is one that is not worth to be taken as a whole."""
 REST = {"reflect": 1, "wrap": 0}
 """How many elements more than a pad an axis must have, that none is repeated twice there."""
 
@@ -49,60 +53,74 @@ class SplitPads(Pass):
 
 
 def split(op: Op, rewriter: Rewriter) -> SSAValue | None:
-    """Join what stands before, in and behind the last axis, each padded along the others."""
+    """Join what stands before, in and behind the axis, each padded along the others."""
     found = last_axis(op)
     if found is None:
         return None
-    extent, low, high = found
+    axis, extent, low, high = found
     x, pads, mode = op.operands[0], op.plain_attributes()["pads"], op.plain_attributes()["mode"]
     if not isinstance(extent, int):
-        return split_open(op, rewriter)
+        return split_open(op, rewriter, axis)
     before, behind = places(mode, extent, low, high)
-    parts = [columns(rewriter, x, (max(0, -low), extent - max(0, -high), 1))]
+    parts = [columns(rewriter, x, axis, (max(0, -low), extent - max(0, -high), 1))]
     for place, count, at in ((before, low, 0), (behind, high, 2)):
         if count > 0:
-            made = columns(rewriter, x, place)
+            made = columns(rewriter, x, axis, place)
             if mode == "edge":
-                made = rewriter("broadcast_to", made, shape=(*spec(made).dims[:-1], count))
+                dims = spec(made).dims
+                shape = (*dims[:axis], count, *dims[axis + 1 :])
+                made = rewriter("broadcast_to", made, shape=shape)
             parts.insert(at, made)
-    rest = (*pads[:-1], (0, 0))
+    rest = (*pads[:axis], (0, 0), *pads[axis + 1 :])
     if any(pair != (0, 0) for pair in rest):
         parts = [rewriter("pad", part, pads=rest, mode=mode) for part in parts]
-    return parts[0] if len(parts) == 1 else rewriter("concat", *parts, axis=len(pads) - 1)
+    return parts[0] if len(parts) == 1 else rewriter("concat", *parts, axis=axis)
 
 
-def split_open(op: Op, rewriter: Rewriter) -> SSAValue | None:
+def split_open(op: Op, rewriter: Rewriter, axis: int) -> SSAValue | None:
     """Join the same of an axis of an open size, where more may be repeated than there is.
 
     What stands before and behind is what is left of the pad where all that is inside is cropped.
     """
-    x, extent = op.operands[0], op.specs[0].dims[-1]
-    *rest, (low, high) = op.plain_attributes()["pads"]
+    x, extent = op.operands[0], op.specs[0].dims[axis]
+    pads = op.plain_attributes()["pads"]
+    rest, (low, high), behind = pads[:axis], pads[axis], pads[axis + 1 :]
     pairs = [(low, -extent)] * (low > 0) + [(0, 0)] + [(-extent, high)] * (high > 0)
     mode = op.plain_attributes()["mode"]
     parts = [
         x if pair == (0, 0) and not any(map(any, rest)) else
-        rewriter("pad", x, pads=(*rest, pair), mode=mode)
+        rewriter("pad", x, pads=(*rest, pair, *behind), mode=mode)
         for pair in pairs
     ]  # fmt: skip
-    return rewriter("concat", *parts, axis=len(rest))
+    return rewriter("concat", *parts, axis=axis)
 
 
-def last_axis(op: Op) -> tuple[Dim, int, int] | None:
-    """Return the extent of the last axis and its pads, None where it stays as it is."""
+def last_axis(op: Op) -> tuple[int, Dim, int, int] | None:
+    """Return which axis is taken apart, its extent and its pads; None where all stays as it is.
+
+    That is the last one, or one behind which are a few elements: these are a short row.
+    """
     mode, pads = op.plain_attributes()["mode"], op.plain_attributes()["pads"]
     if mode == "constant" or not pads:
         return None
-    extent, (low, high), result = op.specs[0].dims[-1], pads[-1], op.result_specs[0]
+    dims, result, axis = op.specs[0].dims, op.result_specs[0], len(pads) - 1
+    while axis and pads[axis] == (0, 0) and few(dims[axis:]):
+        axis -= 1
+    extent, (low, high) = dims[axis], pads[axis]
     if not (isinstance(low, int) and isinstance(high, int)):
         return None
     if not isinstance(extent, int):
-        return (extent, low, high) if min(low, high) >= 0 and low + high > 0 else None
+        return (axis, extent, low, high) if min(low, high) >= 0 and low + high > 0 else None
     if low == high == 0 or (result.is_static and prod(result.static_shape) < LEAST):
         return None
     if mode != "edge" and max(low, high) + REST[mode] > extent:
         return None  # some are repeated more than once
-    return extent, low, high
+    return axis, extent, low, high
+
+
+def few(dims: Sequence[Dim]) -> bool:
+    """Say whether a row of the last axes has few elements."""
+    return all(isinstance(d, int) for d in dims) and prod(dims) <= SHORT
 
 
 def places(mode: str, extent: int, low: int, high: int) -> tuple[Place, Place]:
@@ -115,9 +133,8 @@ def places(mode: str, extent: int, low: int, high: int) -> tuple[Place, Place]:
     return (low, 0, -1), (extent - 2, stop if stop >= 0 else -1 - extent, -1)
 
 
-def columns(rewriter: Rewriter, x: SSAValue, place: Place) -> SSAValue:
+def columns(rewriter: Rewriter, x: SSAValue, axis: int, place: Place) -> SSAValue:
     """Take columns."""
-    axis = spec(x).rank - 1
     if place == (0, spec(x).dims[axis], 1):
         return x
     made: SSAValue = cut(rewriter.make, x, axis, *place)

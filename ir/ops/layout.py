@@ -471,10 +471,12 @@ def _folded(
 
 
 def _is_within(pads: tuple[Dim, Dim], extent: Dim, rest: int) -> bool:
-    """Say whether no pad repeats more elements than there are, all but a rest."""
-    return isinstance(extent, int) and all(
-        isinstance(pad, int) and pad <= extent - rest for pad in pads
-    )
+    """Say whether no pad repeats more elements than there are, all but a rest.
+
+    What is repeated has one element at the least, of whatever size it is.
+    """
+    least = extent if isinstance(extent, int) else 1
+    return all(isinstance(pad, int) and pad <= least - rest for pad in pads)
 
 
 def _index(extent: int, low: int, high: int, mode: str) -> Array:

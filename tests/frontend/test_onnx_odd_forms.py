@@ -61,6 +61,16 @@ def test_padding_that_repeats_takes_no_number(model: Make, mode: str) -> None:
     check(made, {"x": image(5), "v": np.float32(7)}, {"x": image(3), "v": np.float32(7)}, n=(3, 8))
 
 
+@pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
+def test_rows_of_a_few_elements_are_repeated_at_open_ends(model: Make, mode: str) -> None:
+    pads = {"p": np.int64([0, 1, 1, 0, 0, 1, 1, 0])}
+    inputs = {"x": ("f32", ["b", "h", "w", 3])}
+    made = model([node("Pad", ["x", "p"], ["y"], mode=mode)], inputs, ["y"], pads, opset=19)
+    least = 2 if mode == "reflect" else 1
+    shapes = [(1, least, least, 3), (2, 3, 4, 3), (1, 5, 9, 3)]
+    check(made, *({"x": image(*shape)} for shape in shapes), b=(1, 4), h=(1, 16), w=(1, 16))
+
+
 def test_whole_numbers_that_no_float_is_are_put_around(model: Make) -> None:
     made = model([node("Pad", ["x", "p", "v"], ["y"])], {"x": ("i64", [3])}, ["y"],
                  {"p": np.int64([1, -1]), "v": np.int64((1 << 60) + 1)})  # fmt: skip

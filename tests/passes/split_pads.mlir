@@ -109,3 +109,31 @@ func.func @open(%x: tensor<3x?xf32, #gv.dims<"3, n">>) -> tensor<3x?xf32, #gv.di
 //   %2 = gv.concat %0, %x, %1 {axis = 1 : i64} : (tensor<3x2xf32>, tensor<3x?xf32, #gv.dims<"3, n">>, tensor<3x1xf32>) -> tensor<3x?xf32, #gv.dims<"3, n + 3">>
 //   func.return %2 : tensor<3x?xf32, #gv.dims<"3, n + 3">>
 // }
+
+// -----
+// Behind the padded axis are but a few elements: rows of these are not worth to be taken whole.
+func.func @short_rows(%x: tensor<3x?x3xf32, #gv.dims<"3, n, 3">>) -> tensor<5x?x3xf32, #gv.dims<"5, n + 2, 3">> {
+  %0 = gv.pad %x {pads = [[1, 1], [1, 1], [0, 0]], mode = "wrap"} : (tensor<3x?x3xf32, #gv.dims<"3, n, 3">>) -> tensor<5x?x3xf32, #gv.dims<"5, n + 2, 3">>
+  func.return %0 : tensor<5x?x3xf32, #gv.dims<"5, n + 2, 3">>
+}
+
+// ->
+// func.func @short_rows(%x: tensor<3x?x3xf32, #gv.dims<"3, n, 3">>) -> tensor<5x?x3xf32, #gv.dims<"5, n + 2, 3">> {
+//   %0 = gv.pad %x {mode = "wrap", pads = [array<i64: 1, 1>, #gv.dims<"1, -n">, array<i64: 0, 0>]} : (tensor<3x?x3xf32, #gv.dims<"3, n, 3">>) -> tensor<5x1x3xf32>
+//   %1 = gv.pad %x {mode = "wrap", pads = [array<i64: 1, 1>, array<i64: 0, 0>, array<i64: 0, 0>]} : (tensor<3x?x3xf32, #gv.dims<"3, n, 3">>) -> tensor<5x?x3xf32, #gv.dims<"5, n, 3">>
+//   %2 = gv.pad %x {mode = "wrap", pads = [array<i64: 1, 1>, #gv.dims<"-n, 1">, array<i64: 0, 0>]} : (tensor<3x?x3xf32, #gv.dims<"3, n, 3">>) -> tensor<5x1x3xf32>
+//   %3 = gv.concat %0, %1, %2 {axis = 1 : i64} : (tensor<5x1x3xf32>, tensor<5x?x3xf32, #gv.dims<"5, n, 3">>, tensor<5x1x3xf32>) -> tensor<5x?x3xf32, #gv.dims<"5, n + 2, 3">>
+//   func.return %3 : tensor<5x?x3xf32, #gv.dims<"5, n + 2, 3">>
+// }
+
+// -----
+func.func @long_rows(%x: tensor<70x60x32xf32>) -> tensor<71x60x32xf32> {
+  %0 = gv.pad %x {pads = [[1, 0], [0, 0], [0, 0]], mode = "wrap"} : (tensor<70x60x32xf32>) -> tensor<71x60x32xf32>
+  func.return %0 : tensor<71x60x32xf32>
+}
+
+// ->
+// func.func @long_rows(%x: tensor<70x60x32xf32>) -> tensor<71x60x32xf32> {
+//   %0 = gv.pad %x {mode = "wrap", pads = [[1 : i64, 0 : i64], [0 : i64, 0 : i64], [0 : i64, 0 : i64]]} : (tensor<70x60x32xf32>) -> tensor<71x60x32xf32>
+//   func.return %0 : tensor<71x60x32xf32>
+// }
