@@ -52,6 +52,26 @@ def expressions(value: object) -> Array | None:
     return array_of(known, made.shape)
 
 
+def distance(first: object, last: object) -> int | None:
+    """Return by how much one integer is above another, None if only the run has that.
+
+    Both may be computed of one that only the run has, as `t` and `t + 1` are.
+    """
+    names: dict[tuple[SSAValue, int], Dim] = {}
+
+    def element(value: SSAValue, place: int) -> Dim:
+        return names.setdefault((value, place), unknown_dim())
+
+    ends = [
+        sizes_of(x, element) if isinstance(x, SSAValue) else np.asarray(x).astype(object)
+        for x in (first, last)
+    ]
+    found = [None if x is None or x.size != 1 else x.item() for x in ends]
+    low, high = found
+    made = None if low is None or high is None else high - low
+    return made if isinstance(made, int) else None
+
+
 def array_of(sizes: list[Dim | None], shape: tuple[int, ...]) -> Array:
     """Return an array of sizes."""
     made = np.empty(len(sizes), object)

@@ -36,7 +36,7 @@ from ..graph.variables import VariableState
 from ..models.later import ReadyQueue
 from ..values.context import Emitter
 from ..values.texts import Text, as_kept
-from .host_steps import Expected, not_seen
+from .host_steps import Expected, ShapesChangedError, not_seen
 
 SIZES = 64
 """So many integers are computed while a program is made, not when it runs."""
@@ -177,6 +177,8 @@ class Shared:
         """What the program calls."""
         self.slow: dict[Operation, str] = {}
         """Operations that Python carries out although it need not be so, and why."""
+        self.turned: set[Operation] = set()
+        """Those in loops, where it counts the most; texts are Python's in any case."""
         self.variables: list[VariableState] = []
         """The variables that the program touches."""
         self.begun: dict[SSAValue, None] = {}
@@ -238,6 +240,8 @@ class FaultVariable:
     def __init__(self) -> None:
         self.known: dict[Requirement, int] = {}
         """The number of each requirement, from 1."""
+        self.supposed: dict[int, set[Operation]] = {}
+        """By its number what is no error: which operations were thought to give other sizes."""
 
     def number(self, wanted: Requirement, op: Operation | None) -> int:
         """Return the number of a requirement of an operation."""
@@ -245,9 +249,17 @@ class FaultVariable:
             wanted = replace(wanted, node=op.name, source=op.source)
         return self.known.setdefault(wanted, len(self.known) + 1)
 
-    def error(self, found: Array) -> RunError:
-        """Return the error of the requirement that a run found wrong."""
+    def suppose(self, wanted: Requirement, op: Operation) -> None:
+        """Note that what does not hold is a reason to go on by another program, and no error."""
+        self.supposed.setdefault(self.number(wanted, op), set()).add(op)
+
+    def error(self, found: Array) -> RunError | ShapesChangedError:
+        """Return the error of the requirement that a run found wrong, or what lets it go on."""
         number, place, value = found.tolist()
+        if number in self.supposed:
+            for op in self.supposed[number]:
+                op.varies = True
+            return ShapesChangedError(", ".join(op.name for op in self.supposed[number]))
         wanted = [*self.known][number - 1]
         text = wanted.at_node(wanted.text(place, value))
         return RunError(text, location=wanted.source)

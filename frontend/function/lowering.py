@@ -27,6 +27,7 @@ from ...ir.ops.control.state import CheckNumerics, Require
 from ...ir.ops.control.told_steps import UnknownSizesError
 from ...ir.ops.host.host_control import HostIf, HostLoop
 from ...ir.ops.host.python_step import Backward, PythonStep
+from ...ir.ops.layout import Extent
 from ...ir.ops.random import Draw, drawn_key
 from ...ir.ops.structure import Constant, Weight, Yield
 from ...ir.types.attributes import Symbol
@@ -139,6 +140,8 @@ class StagingFrame(RegionFrame):
             if any(a is not b for a, b in zip(known, inputs, strict=True)):
                 return self.plain(op, known)
             self.shared.slow[op] = str(error)
+            if self.turns and not any(t.spec.dtype.kind == "s" for t in (*op.inputs, *op.outputs)):
+                self.shared.turned.add(op)
             return self.host_step(op, Interpreted(op), inputs, backward_of(op))
 
     def by_rule(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
@@ -197,6 +200,9 @@ class StagingFrame(RegionFrame):
             return self.check_numerics(self.value(operands[0]), attributes["message"])
         self.emitter.device, self.emitter.source = self.mark, self.origin
         values = [self.value(x) for x in operands]
+        likely = attributes.pop("likely", ())
+        if likely and self.supposes(values[0], likely):
+            return self.emitter(Extent, values=likely)
         if ANY in attributes.get("sizes", ()):
             return found_by(self.shared, self.emitter, op, values, attributes)
         plain = {name: as_python(value) for name, value in attributes.items()}
@@ -248,6 +254,23 @@ class StagingFrame(RegionFrame):
         self.state[fault] = make.select(both, self.present(fault), here)
         self.written[fault] = None
         return holds
+
+    def supposes(self, sizes: SSAValue, likely: tuple[int, ...]) -> bool:
+        """Say whether the program is made for such sizes; a run that has others goes on elsewhere.
+
+        What is run once more, for its gradient, has those that it had.
+        """
+        op, fault = self.shared.op, self.shared.fault
+        if op is None or fault is None or op.varies or not self.shared.has_host:
+            return False
+        if self.replay is not None:
+            return any(op in ops for ops in fault.supposed.values())
+        if not self.takes_note:
+            return False
+        make, wanted = Maker(self.append), Requirement(f"sizes {list(likely)}")
+        fault.suppose(wanted, op)
+        self.require(wanted, make.all(make.equal(sizes, np.array(likely)), axes=(0,)))
+        return True
 
     def is_well(self) -> SSAValue:
         """Return whether all requirements hold so far."""
@@ -464,7 +487,9 @@ class StagingFrame(RegionFrame):
 
     def inside(self, block: Block) -> StagingFrame:
         """Return what appends to the block of a region."""
-        return StagingFrame(block, self.shared, top=False)
+        inner = StagingFrame(block, self.shared, top=False)
+        inner.turns = self.turns
+        return inner
 
     def choose(self, branches: Sequence[FuncGraph], inputs: Sequence[object]) -> Sequence[object]:
         """Append a choice: of two by a truth value, of several by a number.

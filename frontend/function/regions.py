@@ -33,6 +33,9 @@ class RegionFrame(Frame):
     state: dict[object, SSAValue]
     """What variables and counts of draws are by now."""
 
+    turns = False
+    """Whether it appends what a loop does in each turn."""
+
     def inside(self, block: Block) -> RegionFrame:
         """Return what appends to the block of a region."""
         raise NotImplementedError("what appends to a program makes its regions")
@@ -65,6 +68,7 @@ class LoopGraph:
         """Return a block of a graph, which takes some of what stays the same."""
         block = Block(arg_types=[x.type for x in self.operands])
         inner = self.outer.inside(block)
+        inner.turns = True
         end = self.count + len(self.touched)
         inner.state = dict(zip(self.touched, block.args[self.count : end], strict=True))
         inner.shared.goes_on_as(self.operands[:end], block.args)
@@ -94,6 +98,7 @@ class Turning:
         """Return the block of one turn: what is carried, what is touched, and whether to go on."""
         block = Block(arg_types=[x.type for x in operands])
         inner = self.outer.inside(block)
+        inner.turns = True
         end = self.count + len(self.touched)
         inner.state = dict(zip(self.touched, block.args[self.count : end], strict=True))
         first = len(self.test.captured)
@@ -173,6 +178,7 @@ class Growing:
     def turn(self, block: Block, given: Sequence[SSAValue], counters: Counters) -> list[SSAValue]:
         """Append one turn; return whether to go on, and what is carried on."""
         frame = self.outer.inside(block)
+        frame.turns = True
         end = 2 + self.count + len(self.touched)
         arguments: list[SSAValue] = list(block.args[2:end])
         fixed = frame.shared.settled(given, block.args[end:])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -35,6 +36,7 @@ from ...runtime.tracing import EARS
 from ..graph.execute import Plan, Wishes
 from ..graph.frame import Frame, LoweringError, NotSeenError, NotStageableError, OutsideError, Store
 from ..graph.func_graph import Draws, touched_in
+from ..graph.graph import Operation
 from ..graph.tolls import TALLY, Account, Outlook
 from ..graph.variables import ChangedInPlace, Handle, VariableState
 from ..models.compiled import CompiledModel, compile_piece, load_compiled
@@ -155,10 +157,14 @@ class Staged:
             name_argument(main, i)
         finish(main, results, self.written.names(len(results)))
         program = self._program(main, shared, hides=export is not None and export.hides)
-        self._in_place(program, frame.arguments, len(specs))
+        stays = not (has_host_steps(program) or shared.fault.supposed)
+        self._in_place(program.main, frame.arguments, len(specs), stays=stays)
         self.written.forget()
         frame.forget()
         self.plan, self.calls, self.slow = plan, shared.calls, shared.slow
+        tell_slow({op: why for op, why in self.slow.items() if op in shared.turned})
+        self.may_go_on = bool(self.calls or shared.fault.supposed)
+        """Whether a run may have to go on operation by operation."""
         self.model = loaded(program, wished(plan.wishes) if export is None else export.options)
         self.call = self.model.updating() if self.writes else self.model.call
 
@@ -177,11 +183,15 @@ class Staged:
         tell_inside(program)
         return program
 
-    def _in_place(self, program: Program, arguments: Sequence[object], before: int) -> None:
-        """Let variables be written where they lie, if code can: they are arguments and results."""
-        main = program.main
+    def _in_place(
+        self, main: FuncOp, arguments: Sequence[object], before: int, *, stays: bool
+    ) -> None:
+        """Let variables be written where they lie, if code can: they are arguments and results.
+
+        Not where a run may go on elsewhere: it needs what they were.
+        """
         types, results = main.function_type.inputs.data, main.function_type.outputs.data
-        given = [] if has_host_steps(program) else arguments
+        given = arguments if stays else []
         places = {v: before + i for i, v in enumerate(given)}
         over = {
             self.count + i: places[v]
@@ -195,7 +205,7 @@ class Staged:
         written = {*self.written.variables}
         self.outside = [i for i, v in enumerate(arguments) if v not in written]
         """Which are not written at all: they are read before other steps are kept waiting."""
-        if not has_host_steps(program):
+        if stays:
             behind = len(types) - len(self.rows)
             over |= {result: behind + i for i, result in enumerate(self.rows)}
         lay_over(main, over)
@@ -205,7 +215,7 @@ class Staged:
     ) -> list[object]:
         """Return the outputs; those that were compiled for memory are in `rows`."""
         memory = [rows[i] for i in self.rows]
-        if self.calls:
+        if self.may_go_on:
             return self._run_calls(store, arrays, memory)
         if not self.written.count:
             return self._run(store, arrays, memory)
@@ -361,6 +371,26 @@ def reads_any(plan: Plan, specs: Sequence[TensorSpec], of: Sequence[int]) -> boo
             waiting += [x for x in use.operation.results if x not in seen]
             seen.update(use.operation.results)
     return False
+
+
+TOLD: WeakSet[Operation] = WeakSet()
+"""The operations of which it was said that Python carries them out."""
+
+
+def tell_slow(slow: Mapping[Operation, str]) -> None:
+    """Warn, once, of operations that Python carries out in every turn of a loop."""
+    new = [op for op in slow if op not in TOLD]
+    if not new:
+        return
+    TOLD.update(new)
+    more = f" (and {len(new) - 1} more, which `explain()` lists)" if len(new) > 1 else ""
+    warnings.warn(
+        f"{new[0].source}: {new[0].type} {new[0].name!r}{more} is carried out by Python in each "
+        "turn of a loop, which takes ten to a hundred times as long as compiled code: "
+        f"{slow[new[0]]}",
+        PerformanceWarning,
+        stacklevel=2,
+    )
 
 
 def refused(plan: Plan, error: Exception) -> None:

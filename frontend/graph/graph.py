@@ -214,6 +214,7 @@ class Operation:
         "name",
         "outputs",
         "source",
+        "varies",
     )
 
     def __init__(
@@ -238,6 +239,8 @@ class Operation:
         self.outputs = [make(self, i, spec) for i, spec in enumerate(specs)]
         self.inferred: Inferred | None = None
         """What was inferred, if its outputs were not given."""
+        self.varies = False
+        """Whether a run has given another size than was likely."""
 
     @property
     def type(self) -> str:

@@ -121,10 +121,9 @@ from .names.trivia import TOP as _TRIVIA
 from .names.v1 import first_version
 from .nondense.composite import CompositeTensor
 from .nondense.names import SparseTensor, SparseTensorSpec, edit_distance, sets, sparse
-from .ops import array_ops as _a
 from .ops import complex_gradients as _complex_gradients  # noqa: F401  (enters them)
 from .ops import creation as _c
-from .ops import indexing as _indexing  # noqa: F401  (fills in the operator)
+from .ops import indexing as _indexing
 from .ops import math_ops as _m
 from .ops import random_ops as _r
 from .ops import window_ops as _w
@@ -234,7 +233,7 @@ dtypes = Space(
     saturate_cast=saturate_cast,
 )
 range = _c.range_
-slice = _a.slice_
+slice = _indexing.slice_
 tuple = _fl.tuple_
 newaxis = None
 globals().update({n: f for n, f in _m.FUNCTIONS.items() if n != "floormod"})

@@ -34,7 +34,7 @@ from ...tf.graph.autograph import function
 from ...tf.graph.functional import recompute_grad
 from ...tf.graph.state import Variable as State
 from ...tf.graph.tensor_array import TensorArray
-from ...tf.ops import array_ops, creation, gathering, math_ops
+from ...tf.ops import array_ops, creation, gathering, indexing, math_ops
 from ...values.context import STATE
 from ...values.given import Index, TensorLike
 from .tensors import (
@@ -348,7 +348,7 @@ def scatter_update(
 
 def slice(inputs: TensorLike, start_indices: TensorLike, shape: Sequence[int]) -> Tensor:  # noqa: A001
     """Return a block of a tensor."""
-    return array_ops.slice_(convert_to_tensor(inputs), start_indices, shape)
+    return indexing.slice_(convert_to_tensor(inputs), start_indices, shape)
 
 
 def slice_update(inputs: TensorLike, start_indices: TensorLike, updates: TensorLike) -> Tensor:

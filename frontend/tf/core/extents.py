@@ -25,10 +25,17 @@ WRONG = "a size is {value}, expected 0 or more"
 """What is wrong with a size below 0, where nothing else is said."""
 
 
-def read_extents(m: Maker, value: object, most: Sequence[Dim] = (), what: str = "") -> list[Dim]:
+def read_extents(
+    m: Maker,
+    value: object,
+    most: Sequence[Dim] = (),
+    what: str = "",
+    likely: Sequence[int] = (),
+) -> list[Dim]:
     """Return the integers of a tensor as Python numbers, or sizes, in order.
 
     `most` bounds numbers that only the run has, and `what` says what is wrong with one below 0.
+    A program may be made for sizes that all are `likely`, if its run can go on in another one.
     """
     known = expressions(value) if isinstance(value, SSAValue) else elements(value)
     if known is None:
@@ -40,17 +47,27 @@ def read_extents(m: Maker, value: object, most: Sequence[Dim] = (), what: str = 
     found: list[Dim] = known.ravel().tolist()
     if None not in found or not isinstance(value, SSAValue):
         return found
-    made: list[Dim] = read(m, value, known, most, what or WRONG).ravel().tolist()
+    made: list[Dim] = read(m, value, known, most, what or WRONG, likely).ravel().tolist()
     return made
 
 
-def read_extent(m: Maker, value: object, most: Dim | None = None, what: str = "") -> Dim:
+def read_extent(
+    m: Maker, value: object, most: Dim | None = None, what: str = "", likely: int | None = None
+) -> Dim:
     """Return a tensor of one integer as a Python number, or a size."""
-    (found,) = read_extents(m, value, () if most is None else (most,), what)
+    supposed = () if likely is None else (likely,)
+    (found,) = read_extents(m, value, () if most is None else (most,), what, supposed)
     return found
 
 
-def read(m: Maker, value: SSAValue, known: Array, most: Sequence[Dim], what: str) -> Array:
+def read(
+    m: Maker,
+    value: SSAValue,
+    known: Array,
+    most: Sequence[Dim],
+    what: str,
+    likely: Sequence[int] = (),
+) -> Array:
     """Return what is known, with sizes in the place of numbers that only the run has."""
     flat = known.ravel()
     places = [place for place, each in enumerate(flat) if each is None]
@@ -61,6 +78,7 @@ def read(m: Maker, value: SSAValue, known: Array, most: Sequence[Dim], what: str
     vector = m.maximum(vector, m.number(0, rows.i64))
     if most:
         vector = m.minimum(vector, m.extent(values=tuple(most)))
-    found = m.emit(ReadSizes, vector, sizes=(ANY,) * len(places), most=tuple(most))
+    more = {"likely": tuple(likely)} if likely else {}
+    found = m.emit(ReadSizes, vector, sizes=(ANY,) * len(places), most=tuple(most), **more)
     flat[places] = expressions(found)
     return flat.reshape(known.shape)

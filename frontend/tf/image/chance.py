@@ -9,7 +9,8 @@ import numpy as np
 from ..core.bridge import TfTensor
 from ..core.shapes import ShapeLike
 from ..core.values import InGraph, convert, graph_of, static
-from ..ops.array_ops import shape, slice_, where
+from ..ops.array_ops import shape, where
+from ..ops.indexing import slice_
 from ..ops.math_ops import FUNCTIONS, cast
 from ..ops.random_ops import stateless_uniform, uniform
 from .colours import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation

@@ -18,9 +18,10 @@ from ..core.bridge import TfTensor
 from ..core.calls import op
 from ..core.values import convert, static, whole
 from ..graph.flow import switch_case
-from ..ops.array_ops import concat, pad, reverse, shape, slice_, stack, transpose, unstack, where
+from ..ops.array_ops import concat, pad, reverse, shape, stack, transpose, unstack, where
 from ..ops.creation import range_, zeros, zeros_like
 from ..ops.gathering import gather
+from ..ops.indexing import slice_
 from ..ops.math_ops import cast
 from ..ops.random_ops import normal, uniform
 from ..ops.window_ops import pads_of, spatial

@@ -282,19 +282,6 @@ def unstack(
         return perform_all("Unpack", [x], name=name, num=num, axis=axis)
 
 
-@op("Slice", "input_", "begin", "size", strict=False, shapes=shapes_of.sliced)
-def slice_(m: Maker, input_: object, begin: object, size: object) -> object:
-    """Cut a box out; a size of -1 goes to the end."""
-    dims = spec_of_value(input_).dims
-    starts = tuple(int(b) for b in ints(begin))
-    stops = tuple(d if s == -1 else b + s for b, s, d in zip(starts, ints(size), dims, strict=True))
-    for axis, (low, high, extent) in enumerate(zip(starts, stops, dims, strict=True)):
-        ends_known = isinstance(extent, int) and isinstance(high, int)
-        if ends_known and not 0 <= low <= high <= extent:  # type: ignore[operator]
-            raise TypeError(f"Expected size[{axis}] in [0, {extent - low}], but got {high - low}")
-    return m.slice(input_, starts=starts, stops=stops, steps=(1,) * len(dims))
-
-
 @op("ExpandDims", "input", strict=False, shapes=shapes_of.unranked)
 def expand_dims(m: Maker, input: object, axis: object) -> object:
     """Insert an axis of extent 1."""

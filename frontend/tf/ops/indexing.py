@@ -14,16 +14,18 @@ from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import Dim, floor_divide, minimum
 from ....ir.types.tensor import Array, TensorSpec
+from ...dims.computed import distance, expressions
 from ...dims.slices import FAR, Knowledge, bounds
 from ...dims.unknown import unknown_dim
 from ...eager.remembered import remembered
 from ...eager.tensor import Tensor
 from ...graph.inference import Given, is_unknown
+from ..core import shape_rules as shapes_of
 from ..core.bridge import OPERATORS, SymbolicTfTensor, TfTensor, dressed
-from ..core.calls import perform, rule
+from ..core.calls import op, perform, rule
 from ..core.dimensions import Dimension
 from ..core.extents import read_extent
-from ..core.required import known, require_place
+from ..core.required import known, require, require_place
 from ..core.values import InGraph, InvalidShapesError, convert, elements, graph_of
 
 
@@ -56,7 +58,7 @@ def _partly(given: Given) -> Sequence[TensorSpec]:
     "StridedSlice",
     label="strided_slice",
     shapes=_partly,
-    refuses=lambda options: TENSOR in options["keys"],
+    refuses=lambda options: any(key == TENSOR or is_part(key) for key in options["keys"]),
 )
 def _strided_slice(m: Maker, x: object, *given: object, keys: tuple[object, ...]) -> object:
     if any(map(is_unknown, given)) and not any(isinstance(k, slice) and holds(k) for k in keys):
@@ -110,11 +112,18 @@ def _cut_by_operands(
 
 
 def _part(m: Maker, x: object, axis: int, start: object, stop: object, step: object) -> object:
-    """Cut an axis between bounds of which the run has one."""
-    if step is not None and int(elements(step)) != 1:
-        elements(start), elements(stop)  # which say why they are not known
+    """Cut an axis between bounds of which the run has one.
+
+    As many elements as both are apart are likely to be there: not, where one is outside.
+    """
+    by = 1 if step is None else int(elements(step))
+    if by == 0:
+        raise ValueError("slice step cannot be zero")
     extent = spec_of_value(x).dims[axis]
     end, zero = m.extent_of(extent), m.number(0, rows.i64)
+    first, last = (
+        (zero, end) if by > 0 else (m.number(-1, rows.i64), m.sub(end, m.number(1, rows.i64)))
+    )
 
     def inside(bound: object, other: object) -> object:
         if bound is None:
@@ -124,15 +133,81 @@ def _part(m: Maker, x: object, axis: int, start: object, stop: object, step: obj
         else:
             value = m.to(m.reshape(bound, shape=()), rows.i64)
         value = m.select(m.less(value, zero), m.add(value, end), value)
-        return m.minimum(m.maximum(value, zero), end)
+        return m.minimum(m.maximum(value, first), last)
 
-    low, high = inside(start, zero), inside(stop, end)
-    count = read_extent(m, m.maximum(m.sub(high, low), zero), most=extent)
+    low, high = inside(start, first if by > 0 else last), inside(stop, last if by > 0 else first)
+    apart = m.sub(high, low) if by > 0 else m.sub(low, high)
+    if abs(by) > 1:
+        more, each = (m.number(n, rows.i64) for n in (abs(by) - 1, abs(by)))
+        apart = m.floor_divide(m.add(m.maximum(apart, zero), more), each)
+    likely = _likely_count(start, stop, by, extent)
+    count = read_extent(m, m.maximum(apart, zero), most=extent, likely=likely)
     dims = spec_of_value(x).dims
-    if start is None or (not isinstance(start, SSAValue) and int(elements(start)) == 0):
+    if by == 1 and (
+        start is None or (not isinstance(start, SSAValue) and int(elements(start)) == 0)
+    ):
         stops = tuple(count if n == axis else d for n, d in enumerate(dims))
         return m.slice(x, starts=(0,) * len(dims), stops=stops, steps=(1,) * len(dims))
-    places = m.add(m.iota(shape=(count,), axis=0, dtype=rows.i64), low)
+    places = m.iota(shape=(count,), axis=0, dtype=rows.i64)
+    places = places if by == 1 else m.mul(places, m.number(by, rows.i64))
+    return m.gather(x, m.add(places, low), axis=axis)
+
+
+def _likely_count(start: object, stop: object, by: int, extent: Dim) -> int | None:
+    """Return how many elements are between bounds that are inside of an axis, None if not known.
+
+    Where these are further apart than the axis is long, one is counted from its end.
+    """
+    apart = None if start is None or stop is None else distance(start, stop)
+    if apart is None:
+        return None
+    apart = apart if by > 0 else -apart
+    if isinstance(extent, int) and apart > extent:
+        apart -= extent
+    fits = apart >= 0 and (not isinstance(extent, int) or apart <= extent)
+    return -(-apart // abs(by)) if fits else None
+
+
+@op("Slice", "input_", "begin", "size", strict=False, refuses=True, shapes=shapes_of.sliced)
+def slice_(m: Maker, input_: object, begin: object, size: object) -> object:
+    """Cut a box out; a size of -1 goes to the end. Where it begins may be known only when run."""
+    dims, sizes = spec_of_value(input_).dims, elements(size).tolist()
+    found = expressions(begin) if isinstance(begin, SSAValue) else None
+    open_ = [] if found is None else [axis for axis, low in enumerate(found) if low is None]
+    if found is None or not open_:
+        found = elements(begin)
+    starts = [0 if low is None else int(low) for low in found.tolist()]
+    rows_ = zip(starts, sizes, dims, strict=True)
+    stops = [d if s == -1 or axis in open_ else b + s for axis, (b, s, d) in enumerate(rows_)]
+    ends = [max(sizes[a], 0) if a in open_ else stop for a, stop in enumerate(stops)]
+    for axis, (low, high, extent) in enumerate(zip(starts, ends, dims, strict=True)):
+        ends_known = isinstance(extent, int) and isinstance(high, int)
+        if ends_known and not 0 <= low <= high <= extent:
+            raise TypeError(f"Expected size[{axis}] in [0, {extent - low}], but got {high - low}")
+    made = m.slice(input_, starts=tuple(starts), stops=tuple(stops), steps=(1,) * len(dims))
+    for axis in open_:
+        made = _window(
+            m, made, axis, m.gather(begin, m.number(axis, rows.i64), axis=0), sizes[axis]
+        )
+    return made
+
+
+def _window(m: Maker, x: object, axis: int, start: object, size: int) -> object:
+    """Cut elements of an axis out from one on that only the run has; -1: all that are left."""
+    extent, place = spec_of_value(x).dims[axis], m.to(start, rows.i64)
+    last, zero = m.extent_of(extent - max(size, 0)), m.number(0, rows.i64)
+    told = f"Expected begin[{axis}] in [0, {extent - max(size, 0)}], but got {{value}}"
+    require(
+        m,
+        place,
+        lambda at: m.logical_and(m.greater_equal(at, zero), m.less_equal(at, last)),
+        told.replace("{value}", "another"),
+        told,
+    )
+    if size == -1:
+        return _part(m, x, axis, m.maximum(place, zero), None, None)
+    inside = m.minimum(m.maximum(place, zero), last)
+    places = m.add(m.iota(shape=(size,), axis=0, dtype=rows.i64), inside)
     return m.gather(x, places, axis=axis)
 
 

@@ -11,7 +11,7 @@ from ..core.values import convert
 from ..nondense import sparse_functions as _counts
 from ..nondense.crossing import HASH_KEY, Crossing, crossed_rows
 from ..nondense.sparse_tensor import SparseTensor
-from ..ops import array_ops, sorting
+from ..ops import indexing, sorting
 from ..ops.math_ops import FUNCTIONS, cast
 from .making import from_row_lengths
 from .moving import same_rows
@@ -65,7 +65,7 @@ def _bincount(
     most = None if maxlength is None else int(maxlength) + 1  # type: ignore[call-overload]
     rest = weights.to_tensor(0) if isinstance(weights, RaggedTensor) else weights
     made = sorting.bincount(filled, rest, least, most, dtype, name, -1, binary_output)
-    return array_ops.slice_(made, [0, 1], [-1, -1])
+    return indexing.slice_(made, [0, 1], [-1, -1])
 
 
 @handles(RaggedTensor, _counts.bincount)

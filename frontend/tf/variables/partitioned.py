@@ -13,7 +13,8 @@ from ..core.creators import SliceInfo
 from ..core.element_types import as_dtype
 from ..core.shapes import ShapeLike, TensorShape
 from ..graph.state import Variable, control_dependencies
-from ..ops.array_ops import concat, slice_
+from ..ops.array_ops import concat
+from ..ops.indexing import slice_
 from ..ops.math_ops import identity
 
 Partitioner: TypeAlias = Callable[..., Sequence[int]]
