@@ -120,7 +120,8 @@ def last_axis(op: Op) -> tuple[int, Dim, int, int] | None:
 
 def few(dims: Sequence[Dim]) -> bool:
     """Say whether a row of the last axes has few elements."""
-    return all(isinstance(d, int) for d in dims) and prod(dims) <= SHORT
+    known = [d for d in dims if isinstance(d, int)]
+    return len(known) == len(dims) and prod(known) <= SHORT
 
 
 def places(mode: str, extent: int, low: int, high: int) -> tuple[Place, Place]:

@@ -71,6 +71,26 @@ def test_rows_of_a_few_elements_are_repeated_at_open_ends(model: Make, mode: str
     check(made, *({"x": image(*shape)} for shape in shapes), b=(1, 4), h=(1, 16), w=(1, 16))
 
 
+@pytest.mark.filterwarnings("ignore:.*fit no model of open sizes")
+def test_a_size_in_a_shape_that_is_none_keeps_another_one(model: Make) -> None:
+    """As a number that is stored does; `Shape` of the other axis is not 0 for all else."""
+    nodes = [
+        node("Shape", ["x"], ["s"], start=1), node("Concat", ["s", "rest"], ["t"], axis=0),
+        node("Reshape", ["x", "t"], ["y"]),
+    ]  # fmt: skip
+    made = model(nodes, {"x": ("f32", ["n", "m"])}, ["y"], {"rest": np.int64([-1])}, opset=20)
+    data = made.SerializeToString()
+    compiled = gv.compile(data, dims={"n": (0, 8), "m": (0, 8)})
+    for rows, columns, wanted in ((3, 4, (4, 3)), (0, 4, (4, 0)), (3, 0, (3, 0)), (1, 2, (2, 1))):
+        x = image(rows, columns)
+        (found,) = compiled.run({"x": x})
+        np.testing.assert_array_equal(found, x.reshape(wanted))
+    with tempfile.TemporaryDirectory() as folder:
+        compiled.save(f"{folder}/model.so")
+        with pytest.raises(RuntimeInputError, match="stop 1, expected 0 to m"):
+            gv.load(f"{folder}/model.so").run({"x": image(3, 0)})
+
+
 def test_whole_numbers_that_no_float_is_are_put_around(model: Make) -> None:
     made = model([node("Pad", ["x", "p", "v"], ["y"])], {"x": ("i64", [3])}, ["y"],
                  {"p": np.int64([1, -1]), "v": np.int64((1 << 60) + 1)})  # fmt: skip

@@ -15,6 +15,7 @@ from ....ir.types import dims as dim_rules
 from ....ir.types import dtypes as d
 from ....ir.types.shapes import UnequalError, broadcast, normalize_axis
 from ...dims.assume import Assumption, NeedsAssumptionError
+from ...dims.slices import Knowledge
 from ..node import Node, Value
 from ..registry import rule
 from ..spread import with_larger
@@ -85,13 +86,39 @@ def reshape(node: Node, x: Value, shape: Value | None = None) -> Value:
         sizes = node.fill_in(known, source.size)
         return node.make.reshape_to(x, node.vector(shape), sizes=sizes, zero=not keeps)
     wanted = list(node.dims(shape, "shape") if shape is not None else given)
+    others = _may_keep_others(node, source.dims, wanted) if keeps else []
     if keeps:
         for axis, dim in enumerate(wanted):
             if isinstance(dim, int) and dim == 0:
                 if axis >= source.rank:
                     node.fail(f"shape {wanted} keeps axis {axis} of rank {source.rank}")
                 wanted[axis] = source.dims[axis]
-    return node.make.reshape(x, shape=_with_rest(node, wanted, source.size))
+    made: Value = node.make.reshape(x, shape=_with_rest(node, wanted, source.size))
+    for axis in others:
+        made = _with_elements(node, made, axis)
+    return made
+
+
+def _may_keep_others(node: Node, source: Sequence[Dim], wanted: Sequence[Dim]) -> list[int]:
+    """Return where a size in a shape may be 0 in a run, which would keep another size there.
+
+    What would keep a size that is 0 then itself is the same.
+    """
+    known, found = Knowledge(node.emitter.ranges, [*node.emitter.sure]), []
+    for axis, dim in enumerate(wanted):
+        kept = source[axis] if axis < len(source) else 1
+        if isinstance(dim, int) or known.at_least(dim, 1):
+            continue
+        if isinstance(kept, int) or not isinstance(dim_rules.floor_divide(dim, kept), int):
+            found.append(axis)
+    return found
+
+
+def _with_elements(node: Node, x: Value, axis: int) -> Value:
+    """Return the tensor; a run in which an axis has no elements is made for its own sizes."""
+    parts = [c.cut(node.emit, x, axis, 0, 1), c.cut(node.emit, x, axis, 1, node.shape(x)[axis])]
+    made: Value = node.make.concat(*parts, axis=axis)  # what they take is looked at in each run
+    return made
 
 
 def _with_rest(node: Node, shape: list[Dim], size: Dim) -> tuple[Dim, ...]:

@@ -181,8 +181,9 @@ def slice_(m: Maker, input_: object, begin: object, size: object) -> object:
     stops = [d if s == -1 or axis in open_ else b + s for axis, (b, s, d) in enumerate(rows_)]
     ends = [max(sizes[a], 0) if a in open_ else stop for a, stop in enumerate(stops)]
     for axis, (low, high, extent) in enumerate(zip(starts, ends, dims, strict=True)):
-        ends_known = isinstance(extent, int) and isinstance(high, int)
-        if ends_known and not 0 <= low <= high <= extent:
+        if not (isinstance(extent, int) and isinstance(high, int)):
+            continue
+        if not 0 <= low <= high <= extent:
             raise TypeError(f"Expected size[{axis}] in [0, {extent - low}], but got {high - low}")
     made = m.slice(input_, starts=tuple(starts), stops=tuple(stops), steps=(1,) * len(dims))
     for axis in open_:
