@@ -144,6 +144,8 @@ class HostStep(PythonCall):
     ) -> None:
         super().__init__(function, specs, backward)
         self.op, self.pace = op, Pace()
+        self.checked_shapes: list[tuple[object, object]] = []
+        """For each output what was seen of it and its shape when that was looked at last."""
         self.constants: dict[int, Array | Text] = {}
         """Inputs that are text, which programs do not hold, by their places."""
         self.takes_rows = isinstance(function, Interpreted) or op.kind.reads_text
@@ -177,12 +179,20 @@ class HostStep(PythonCall):
         behind = [(state, state.value_in(store)) for state in states]
         if RUNS.done is not None and self.has_effects:
             RUNS.done.append(Done(self.op, self.function, results, behind))
+        self.look_at_shapes(results)
+        return [*results, *(value for _, value in behind)]  # type: ignore[list-item]
+
+    def look_at_shapes(self, results: Sequence[Array | Text]) -> None:
+        """Raise where results have other shapes than the program was made for."""
+        found = [(t.seen, made.shape) for t, made in zip(self.op.outputs, results, strict=True)]
+        if found == self.checked_shapes:
+            return
         for tensor, spec, made in zip(self.op.outputs, self.specs, results, strict=False):
             declared = tuple(dim if isinstance(dim, int) else None for dim in spec.dims)
             if not (fits(tensor.seen, made.shape) and fits(declared, made.shape)):
                 tensor.see(made.shape)
                 raise ShapesChangedError(self.op.name)
-        return [*results, *(value for _, value in behind)]  # type: ignore[list-item]
+        self.checked_shapes = found
 
     def way_back(self, call: Call, grads: Sequence[object]) -> Sequence[object]:
         """Return the gradients of inputs by another call; those of variables go by."""

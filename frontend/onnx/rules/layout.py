@@ -105,10 +105,11 @@ def _may_keep_others(node: Node, source: Sequence[Dim], wanted: Sequence[Dim]) -
     What would keep a size that is 0 then itself is the same.
     """
     known, found = Knowledge(node.emitter.ranges, [*node.emitter.sure]), []
-    for axis, dim in enumerate(wanted):
-        kept = source[axis] if axis < len(source) else 1
+    for axis, (dim, kept) in enumerate(zip(wanted, source, strict=False)):
         if isinstance(dim, int) or known.at_least(dim, 1):
             continue
+        if dim_rules.floor_divide(kept, dim) * dim == kept:
+            continue  # as of a row that becomes an image, which has its sides as factors
         if isinstance(kept, int) or not isinstance(dim_rules.floor_divide(dim, kept), int):
             found.append(axis)
     return found
