@@ -235,12 +235,10 @@ class Operation:
         self.device = graph.around.device
         self.colocated = graph.colocated
         """The operations that it shall run on the same device as."""
-        make = graph.tensor_class
-        self.outputs = [make(self, i, spec) for i, spec in enumerate(specs)]
+        self.outputs = [graph.tensor_class(self, i, spec) for i, spec in enumerate(specs)]
         self.inferred: Inferred | None = None
         """What was inferred, if its outputs were not given."""
-        self.varies = False
-        """Whether a run has given another size than was likely."""
+        self.varies = False  # whether a run has given another size than was likely
 
     @property
     def type(self) -> str:
