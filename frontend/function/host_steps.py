@@ -144,7 +144,7 @@ class HostStep(PythonCall):
     ) -> None:
         super().__init__(function, specs, backward)
         self.op, self.pace = op, Pace()
-        self.checked_shapes: list[tuple[object, object]] = []
+        self.checked_shapes: Sequence[tuple[object, object]] = ()
         """For each output what was seen of it and its shape when that was looked at last."""
         self.constants: dict[int, Array | Text] = {}
         """Inputs that are text, which programs do not hold, by their places."""
