@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import isnan, log, sqrt
+from math import isnan, log, prod, sqrt
 from typing import TypeVar
 
 import numpy as np
 
 from ...codegen.serial.function import F64s, I64s, serial
 from ...ir.op import Array, Op
+from ...ir.ops.conv import ConvTranspose
 from ...ir.ops.factor import (
     Cholesky,
     Inverse,
@@ -407,3 +408,113 @@ def _place_of_largest(x: Array, rows: I64s, window: int, start: int, depth: int)
 
 
 INFINITE = float("inf")
+
+
+@lru_cache(maxsize=64)
+def _spread_out(
+    windows: Windows, more: tuple[int, ...], places: tuple[int, ...]
+) -> tuple[Array, tuple[int, ...]]:
+    """Return to which place of an image each element of each window goes, and its extents.
+
+    These are numbers of [windows, taps], -1 for what is cut off.
+    """
+    extents = tuple(int(n) for n in windows.spread(places, more))
+    made = np.zeros((*places, *windows.kernel), np.int64)
+    is_in = np.ones(made.shape, np.bool_)
+    for axis, (count, taps, extent) in enumerate(zip(places, windows.kernel, extents, strict=True)):
+        step, apart, low = windows.strides[axis], windows.dilations[axis], windows.pads[axis][0]
+        goals = np.arange(count)[:, None] * step + np.arange(taps) * apart - low
+        rank = len(places)
+        shape = [1] * axis + [count] + [1] * (rank - 1) + [taps] + [1] * (rank - 1 - axis)
+        made = made * extent + goals.reshape(shape)
+        is_in &= ((goals >= 0) & (goals < extent)).reshape(shape)
+    return np.where(is_in, made, -1).reshape(prod(places), prod(windows.kernel)), extents
+
+
+@_loops(ConvTranspose)
+def spread(
+    *, strides: tuple[int, ...], pads: tuple[tuple[int, int], ...], dilations: tuple[int, ...],
+    output_pads: tuple[int, ...], groups: int, channels_last: bool,
+) -> Callable[[Array, Array], Array]:  # fmt: skip
+    """Return what puts a window of weights into the result for each element of an image."""
+
+    def spread_out(x: Array, w: Array) -> Array:
+        """Return the image that is made."""
+        source = x if channels_last else np.moveaxis(x, 1, -1)
+        windows = Windows(w.shape[2:], strides, pads, dilations)
+        goals, extents = _spread_out(windows, output_pads, source.shape[1:-1])
+        way = _by_products if w.shape[1] >= groups else _side_by_side
+        made = way(source, w, goals, prod(extents), groups)
+        whole = made.reshape(x.shape[0], *extents, groups * w.shape[1])
+        return whole if channels_last else np.ascontiguousarray(np.moveaxis(whole, -1, 1))
+
+    return spread_out
+
+
+def _by_products(x: Array, w: Array, goals: I64s, size: int, groups: int) -> Array:
+    """Multiply each element by all weights at once, and add up what goes to the same place."""
+    channels, filters, taps = w.shape[0], w.shape[1], goals.shape[1]
+    inner = channels // groups
+    columns = x.reshape(-1, groups, inner).transpose(1, 0, 2)
+    weights = w.reshape(groups, inner, filters, taps).transpose(0, 1, 3, 2)
+    parts = np.matmul(columns, weights.reshape(groups, inner, taps * filters))
+    made = np.zeros((x.shape[0], size, groups * filters), x.dtype)
+    for group in range(groups):
+        sizes = [size, filters, group * filters, groups * filters]
+        _put(parts[group], made, goals, np.array(sizes))
+    return made
+
+
+@serial
+def _put(parts: Array, made: Array, goals: I64s, sizes: I64s) -> int:
+    """Add numbers of [image, window, tap, filter] to where they go in [image, place, channel].
+
+    The sizes are how many places, filters, channels before these, and channels there are.
+    """
+    at, filters = 0, sizes[1]
+    for number in range(len(parts) // (len(goals) * filters)):
+        for each in range(len(goals)):
+            goal = goals[each]
+            if goal >= 0:
+                to = (number * sizes[0] + goal) * sizes[3] + sizes[2]
+                for k in range(filters):
+                    made[to + k] += parts[at + k]
+            at += filters
+    return at
+
+
+def _side_by_side(x: Array, w: Array, goals: I64s, size: int, groups: int) -> Array:
+    """Go through many groups side by side, each of which has few filters."""
+    inner, filters, taps = w.shape[0] // groups, w.shape[1], goals.shape[1]
+    columns = x.reshape(-1, groups, inner).transpose(0, 2, 1)
+    weights = w.reshape(groups, inner, filters, taps).transpose(3, 2, 1, 0)
+    made = np.zeros((x.shape[0], size, filters, groups), x.dtype)
+    one, two = np.ascontiguousarray(columns), np.ascontiguousarray(weights)
+    _put_side_by_side(one, two, made, goals, np.array([size, filters, inner, groups]))
+    return made.swapaxes(-1, -2)
+
+
+@serial
+def _put_side_by_side(x: Array, w: Array, made: Array, goals: I64s, sizes: I64s) -> int:
+    """Add x[image, window, channel, group] times w[tap, filter, channel, group] to its place.
+
+    The sizes are how many places, filters, channels and groups there are.
+    """
+    filters, inner, groups = sizes[1], sizes[2], sizes[3]
+    row = inner * groups
+    taps = len(w) // (row * filters)
+    for number in range(len(x) // (len(goals) // taps * row)):
+        for each in range(len(goals)):
+            goal = goals[each]
+            if goal >= 0:
+                to = (number * sizes[0] + goal) * filters * groups
+                of, tap = (number * (len(goals) // taps) + each // taps) * row, each % taps
+                weight = tap * filters * row
+                for _ in range(filters):
+                    for channel in range(inner):
+                        here = of + channel * groups
+                        for k in range(groups):
+                            made[to + k] += x[here + k] * w[weight + k]
+                        weight += groups
+                    to += groups
+    return taps

@@ -9,7 +9,9 @@ import gravure.tf as tf
 from gravure.frontend.eager import in_loops
 from gravure.frontend.tf.image import drawing
 from gravure.frontend.tf.special import isotonic
+from gravure.ir.ops.conv import ConvTranspose
 from gravure.ir.ops.pool import AvgPool, MaxPoolGradient
+from gravure.ir.windows import Windows
 
 RANDOM = np.random.default_rng(9)
 
@@ -121,3 +123,27 @@ def test_sequences_are_pooled_as_rows_of_images():
         wanted = two(x[:, None], [1, 3], [1, 2], "SAME")[:, 0]
         for function in (one, tf.function(one)):
             np.testing.assert_array_equal(function(x, 3, 2, "SAME"), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("sample", ConvTranspose.SAMPLES, ids=lambda sample: str(sample.shapes))
+def test_windows_that_are_put_into_images_add_up_as_by_numpy(sample, dtype):
+    x, w = (RANDOM.normal(size=shape).astype(dtype) for shape in sample.shapes)
+    attributes = ConvTranspose.complete(sample.attributes)
+    (expected,) = ConvTranspose.evaluate(x, w, **attributes)
+    found = in_loops.IN_LOOPS[ConvTranspose](**attributes)(x, w)
+    assert found.dtype == dtype
+    assert found.flags.c_contiguous
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_windows_of_many_groups_are_put_as_python_does():
+    x, w = RANDOM.normal(size=(2, 5, 2, 8)), RANDOM.normal(size=(3, 1, 2, 8))
+    goals = in_loops._spread_out(Windows((3,), (2,), ((1, 1),), (1,)), (0,), (5,))[0]
+    sizes = np.array([9, 1, 2, 8])
+    made = [np.zeros(2 * 9 * 8) for _ in "ab"]
+    in_loops._put_side_by_side(x, w, made[0], goals, sizes)
+    flat = x.ravel(), w.ravel(), made[1], goals.ravel()
+    in_loops._put_side_by_side.function(*flat, sizes)
+    assert made[0].tobytes() == made[1].tobytes()
+    assert np.all(made[0])
