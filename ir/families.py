@@ -167,6 +167,12 @@ class Elementwise(Op):
         return cls.nearest.__func__ is not Elementwise.nearest.__func__  # type: ignore[attr-defined]
 
     @classmethod
+    def is_by_formula(cls) -> bool:
+        """Say whether `evaluate` carries out the formula, step by step."""
+        own = cls.evaluate.__func__  # type: ignore[attr-defined]
+        return cls.FUNCTION is None and own is Elementwise.evaluate.__func__  # type: ignore[attr-defined]
+
+    @classmethod
     def nearest(cls, *operands: Any) -> Array | None:
         """Return the result on arrays for which it is the same anyhow; None for all others."""
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import isnan, log, prod, sqrt
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -418,17 +418,18 @@ def _spread_out(
 
     These are numbers of [windows, taps], -1 for what is cut off.
     """
-    extents = tuple(int(n) for n in windows.spread(places, more))
-    made = np.zeros((*places, *windows.kernel), np.int64)
+    extents = cast("tuple[int, ...]", windows.spread(places, more))
+    kernel = cast("tuple[int, ...]", windows.kernel)
+    made = np.zeros((*places, *kernel), np.int64)
     is_in = np.ones(made.shape, np.bool_)
-    for axis, (count, taps, extent) in enumerate(zip(places, windows.kernel, extents, strict=True)):
+    for axis, (count, taps, extent) in enumerate(zip(places, kernel, extents, strict=True)):
         step, apart, low = windows.strides[axis], windows.dilations[axis], windows.pads[axis][0]
         goals = np.arange(count)[:, None] * step + np.arange(taps) * apart - low
         rank = len(places)
         shape = [1] * axis + [count] + [1] * (rank - 1) + [taps] + [1] * (rank - 1 - axis)
         made = made * extent + goals.reshape(shape)
         is_in &= ((goals >= 0) & (goals < extent)).reshape(shape)
-    return np.where(is_in, made, -1).reshape(prod(places), prod(windows.kernel)), extents
+    return np.where(is_in, made, -1).reshape(prod(places), prod(kernel)), extents
 
 
 @_loops(ConvTranspose)
@@ -502,7 +503,7 @@ def _put_side_by_side(x: Array, w: Array, made: Array, goals: I64s, sizes: I64s)
     """
     filters, inner, groups = sizes[1], sizes[2], sizes[3]
     row = inner * groups
-    taps = len(w) // (row * filters)
+    taps: int = len(w) // (row * filters)
     for number in range(len(x) // (len(goals) // taps * row)):
         for each in range(len(goals)):
             goal = goals[each]

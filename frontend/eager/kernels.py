@@ -337,9 +337,10 @@ class Runner:
         results = self.op.inferred(specs, given)
         every = (*specs, *results)
         sizes = [math.prod(spec.static_shape) for spec in every]
+        is_half = issubclass(self.op, Elementwise) and any(spec.dtype in HALVES for spec in every)
         if self.op.COMPILED_FIXED or self.widens(arrays):
             is_little = self.op.multiplied(specs, results) < MUCH
-        elif issubclass(self.op, Elementwise) and any(spec.dtype in HALVES for spec in every):
+        elif is_half:
             is_little = max(sizes) < SOME
         else:
             is_little = max(sizes) < MANY or not self.op.COMPILED_ALONE
@@ -349,12 +350,19 @@ class Runner:
             return None
         if is_little and self.op in IN_LOOPS and {x.dtype for x in specs} <= FLOATS:
             return quiet(IN_LOOPS[self.op](**given))
-        if is_little and (issubclass(self.op, Elementwise) or not self.op.COMPILED_ALONE):
-            return None
-        if is_little and not self.op.is_exact([spec.dtype for spec in specs]):
+        if is_little and not self.pays_often(specs, is_half=is_half):
             return None
         before = quiet(settled(self.op, arrays, given)) if is_little else None
         return self.compiled(specs, given, before)
+
+    def pays_often(self, specs: Sequence[TensorSpec], *, is_half: bool) -> bool:
+        """Say whether few elements are worth compiled code of the same bits, if they come often.
+
+        A formula on floats of 16 bits is carried out in wider ones, step by step, by numpy.
+        """
+        if issubclass(self.op, Elementwise):
+            return is_half and self.op.is_by_formula()
+        return self.op.COMPILED_ALONE and self.op.is_exact([spec.dtype for spec in specs])
 
     def is_of_known_types(
         self, specs: Sequence[TensorSpec], attributes: dict[str, object], *, is_little: bool

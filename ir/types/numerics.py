@@ -40,10 +40,17 @@ def widen(array: Array) -> Array:
 def round_to(array: Array, dtype: DType) -> Array:
     """Return numbers rounded once, to nearest even, to a real or complex float type."""
     if dtype is bf16 and array.dtype not in (np.float32, dtype.numpy):
-        array = _single_to_odd(array.astype(np.float64))
+        wide = array.astype(np.float64, copy=False)
+        array = wide.astype(np.float32, order="C")
+        if (array.view(np.uint32) & _BELOW_BF16 == _MIDDLE).any():
+            array = _single_to_odd(wide)  # (elsewhere, rounding twice is rounding once)
     return array.astype(dtype.numpy)
 
 
+_BELOW_BF16 = np.uint32((1 << 16) - 1)
+"""The bits of f32 that bf16 has not,"""
+_MIDDLE = np.uint32(1 << 15)
+"""and what they are in the middle between two numbers of bf16."""
 _BELOW_SINGLE = (1 << 29) - 1
 """The bits of f64 that f32 has not, where it is normal."""
 _NORMAL = float(np.finfo(np.float32).tiny)

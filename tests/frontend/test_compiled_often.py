@@ -169,3 +169,16 @@ def test_noting_a_long_chain_keeps_no_elements():
     tracemalloc.stop()
     assert most < 20 * 4 * count
     assert second.numpy().tobytes() == chain(x).numpy().tobytes()
+
+
+@pytest.mark.parametrize("dtype", [rows.f16, rows.bf16], ids=str)
+@pytest.mark.parametrize("name", ["relu", "reciprocal", "thresholded_relu", "isinf"])
+def test_formulas_of_few_halves_have_the_same_bits_when_they_come_often(name, dtype):
+    op = REGISTRY[f"gv.{name}"]
+    assert op.is_by_formula()
+    with np.errstate(all="ignore"):
+        x = np.arange(1 << 16, dtype=np.uint16)[::37].view(dtype.numpy)
+        x = x[~np.isnan(x)]
+        found = [kernels.evaluate(op, [x], {})[0] for _ in range(kernels.OFTEN + 2)]
+        (expected,) = op.evaluate(x, **op.complete({}))
+    assert {y.tobytes() for y in found} == {expected.tobytes()}

@@ -123,6 +123,14 @@ def test_doubles_are_rounded_to_bfloat16_once() -> None:
     assert round_to(-x, bf16).astype(f64.numpy).tolist() == [-v for v in wanted]
 
 
+def test_doubles_next_to_the_middle_are_rounded_once_where_numbers_are_few() -> None:
+    few = np.array([3, 3 + 2.0**-30, 3 - 2.0**-30, 1, 1 - 2.0**-30, 6.5]) * 2.0**-134
+    for x in (few, *few[:, None], few[5:].reshape(())):
+        found = round_to(x, bf16).astype(f64.numpy) * 2.0**133
+        wanted = dict(zip(few.tolist(), [2, 2, 1, 0, 0, 3], strict=True))
+        assert found.ravel().tolist() == [wanted[v] for v in x.ravel().tolist()]
+
+
 def test_special_doubles_stay_special_as_bfloat16() -> None:
     x = round_to(np.array([np.nan, np.inf, -np.inf, 1e300, 1e-300, -0.0]), bf16)
     assert x.dtype == ml_dtypes.bfloat16
