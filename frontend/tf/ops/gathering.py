@@ -413,19 +413,24 @@ def _counts(m: Maker, data: object, ids: object, count: Dim) -> object:
 
 
 def _in_order(m: Maker, data: object, ids: object, sizes: object, how: str) -> object:
-    """Combine rows by their segment; `sizes` are how many rows each has: if none, it is zero."""
+    """Combine rows by their segment, none of which is negative; one of none is zero, or product 1.
+
+    `sizes` are how many rows each has.
+    """
     (count, *_), spec = spec_of_value(sizes).dims, spec_of_value(data)
-    row, none = spec.dtype, m.number(0, spec_of_value(sizes).dtype)
-    if how == "mean":
-        least = m.maximum(sizes, m.number(1, spec_of_value(sizes).dtype))
-        return m.div(_segments(m, data, ids, count, "add"), m.to(least, row))
-    if how not in ("max", "min"):
-        return _segments(m, data, ids, count, how)
-    start = m.select(m.greater(sizes, none), m.number(_least(how, row), row), m.number(0, row))
-    dims = (count, *spec.dims[spec_of_value(ids).rank :])
-    return m.scatter_nd(
-        m.broadcast_to(start, shape=dims), _column(m, ids, count), data, reduction=how
-    )
+    row, none, rank = spec.dtype, m.number(0, spec_of_value(sizes).dtype), spec_of_value(ids).rank
+    combined, dims = "add" if how == "mean" else how, (count, *spec.dims[rank:])
+    if how in ("max", "min"):
+        start = m.select(m.greater(sizes, none), m.number(_least(how, row), row), m.number(0, row))
+        start = m.broadcast_to(start, shape=dims)
+    else:
+        start = m.filled(_neutral(combined, row), row, dims)
+    at = c.unsqueeze(m.emit, m.to(ids, rows.i64), (rank,))
+    total = m.scatter_nd(start, at, data, reduction=combined)
+    if how != "mean":
+        return total
+    least = m.maximum(sizes, m.number(1, spec_of_value(sizes).dtype))
+    return m.div(total, m.to(least, row))
 
 
 MOST_ELEMENTS = 1 << 63
@@ -591,7 +596,7 @@ def _computed_in_order(m: Maker, data: object, ids: object, how: str) -> object:
     ones = m.filled(1, rows.i64, (rows_given,))
     sizes = _segments(m, ones, ids, count, "add")
     counted = m.reshape(sizes, shape=(count, *[1] * (spec.rank - 1)))
-    return _in_order(m, data, ids, counted, how)
+    return _in_order(m, data, m.maximum(wide, m.number(0, rows.i64)), counted, how)
 
 
 def _segment(type_: str, how: str) -> Callable[..., TfTensor]:
