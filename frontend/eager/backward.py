@@ -204,7 +204,8 @@ def _remembered_way(use: Use, wanted: Sequence[bool], grads: Sequence[object]) -
     rule, is_formula = op.gradient.__func__, issubclass(op, Elementwise)  # type: ignore[attr-defined]
     family = Elementwise if is_formula else Composite
     own = family.gradient.__func__  # type: ignore[attr-defined]
-    if rule is not own or (is_formula and any(map(_repeats, grads))):
+    has_steps = rule is own or (issubclass(op, Composite) and op.STEPS_BACK)
+    if not has_steps or (is_formula and any(map(_repeats, grads))):
         return None
     attributes = tuple((use.attributes or {}).items())
     try:

@@ -17,6 +17,8 @@ class Composite(Op):
     """An operation whose gradient is that of its decomposition."""
 
     COMPILED_ALONE: ClassVar = True
+    STEPS_BACK: ClassVar[bool] = False
+    """Whether a gradient of its own is many small steps, which eager code is to remember."""
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:

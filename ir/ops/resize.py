@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from ..compose.functions import repeat
+from ..compose.functions import repeat, sum_along
 from ..compose.maker import Emit, Maker
 from ..demands import expect_elements
 from ..families import FLOAT, REAL, EmitMath, expect, spec_of_value
@@ -174,6 +174,7 @@ class Resize(Composite):
     name = "gv.resize"
     EXACT: ClassVar = True
     COMPILED_SIZED: ClassVar = True
+    STEPS_BACK: ClassVar = True
 
     @classmethod
     def infer(
@@ -239,6 +240,20 @@ class Resize(Composite):
             x = _interpolated(call.emit, x, axis, spec.dims[axis], attributes)
         return make.to(x, spec.dtype)
 
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Give each element what the places get that are made of it, by their weights."""
+        (spec, *_), make, attributes = call.specs, Maker(call.emit), call.attributes
+        changed = _changed(spec.dims, attributes)
+        extents = [(spec.dims[axis], attributes["shape"][axis]) for axis in changed]
+        known = all(isinstance(n, int) for pair in extents for n in pair)
+        if not known or attributes["mode"] == "nearest":
+            return super().gradient(call, *grads)
+        grad = make.to(grads[0], widened(spec.dtype))
+        for axis, (extent, _) in reversed([*zip(changed, extents, strict=True)]):
+            grad = _given_back(call.emit, grad, axis, extent, attributes)
+        return (make.to(grad, spec.dtype),)
+
 
 def _changed(dims: Sequence[Dim], attributes: dict[str, Any]) -> list[int]:
     """Return the axes along which there is something to do."""
@@ -254,6 +269,58 @@ def _known_taps(
     """Return indices and weights along an axis of known extents."""
     taps = _taps(None, extent, axis, dict(attributes))
     return [(index.cast(i64).value, None if w is None else w.value) for index, w in taps]
+
+
+MOST_READERS = 8
+"""Of how many places an element may be a part so that all of them are looked up for it."""
+
+
+@lru_cache(maxsize=256)
+def _readers(
+    extent: int, axis: int, attributes: tuple[tuple[str, Any], ...]
+) -> list[tuple[Array, Array]] | None:
+    """Return, as index and weight, the places that each element is a part of; None: too many.
+
+    Where an element is a part of less places, the index is behind the last one.
+    """
+    result = dict(attributes)["shape"][axis]
+    found: list[dict[int, float]] = [{} for _ in range(extent)]
+    for index, weight in _known_taps(extent, axis, attributes):
+        shares = np.ones(result) if weight is None else weight
+        for place, (at, share) in enumerate(zip(index.tolist(), shares.tolist(), strict=True)):
+            found[at][place] = found[at].get(place, 0.0) + share
+    most = max(map(len, found))
+    if result < extent or most > MOST_READERS:
+        return None
+    rows = [[*sorted(each.items()), *[(result, 0.0)] * (most - len(each))] for each in found]
+    made = np.array(rows).reshape(extent, most, 2)
+    return [(made[:, i, 0].astype(np.int64), made[:, i, 1]) for i in range(most)]
+
+
+def _given_back(emit: Emit, grad: Any, axis: int, extent: int, attributes: dict[str, Any]) -> Any:
+    """Return the gradient of an image that was resized along one axis, of known extents."""
+    make, math, spec = Maker(emit), EmitMath(emit), spec_of_value(grad)
+    key = extent, axis, tuple(attributes.items())
+    column = (-1, *(1,) * (spec.rank - 1 - axis))
+
+    def weighted(part: Any, weight: Array) -> Term:
+        factor = make.constant(value=weight.astype(spec.dtype.numpy).reshape(column))
+        return Term(math, part) * Term(math, factor)
+
+    readers = _readers(*key)
+    if readers is None:
+        taps = [(index, np.ones(1) if w is None else w) for index, w in _known_taps(*key)]
+        parts = [
+            Term(
+                math, sum_along(emit, weighted(grad, w).value, make.constant(value=i), axis, extent)
+            )
+            for i, w in taps
+        ]
+        return sum(parts[1:], parts[0]).value
+    if any((index == attributes["shape"][axis]).any() for index, _ in readers):
+        grad = make.pad(grad, pads=tuple((0, int(i == axis)) for i in range(spec.rank)))
+    parts = [weighted(make.gather(grad, make.constant(value=i), axis=axis), w) for i, w in readers]
+    return sum(parts[1:], parts[0]).value
 
 
 def _taps(

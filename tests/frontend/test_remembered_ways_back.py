@@ -50,3 +50,31 @@ def test_a_second_gradient_goes_through_it():
     function = tf.function(lambda x: tf.gradients(tf.gradients(
         tf.reduce_sum(tf.image.resize(x, [3, 3]) ** 3), x)[0], x)[0])  # fmt: skip
     np.testing.assert_allclose(second, function(x), rtol=1e-5)
+
+
+RESIZED = {  # (method, size before and after): gradients that TensorFlow gives, of 1, 2, 3, ...
+    ("bilinear", 2, 4): [3.25, 6.75],
+    ("bilinear", 3, 2): [0.75, 0.75, 1.5],
+    ("bicubic", 2, 4): [2.942436933517456, 7.057563781738281],
+}
+
+
+@pytest.mark.parametrize(("method", "before", "after"), RESIZED)
+def test_elements_of_resized_images_get_what_places_made_of_them_get(method, before, after):
+    x = tf.reshape(tf.range(before, dtype=tf.float32), [1, before, 1, 1])
+    weights = tf.reshape(tf.range(1, after + 1, dtype=tf.float32), [1, after, 1, 1])
+    for _ in range(4):  # remembered from some call on
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            made = tf.image.resize(x, [after, 1], method)
+        found = tape.gradient(made, x, weights).numpy().ravel()
+        np.testing.assert_allclose(found, RESIZED[method, before, after], rtol=1e-6)
+
+
+def test_a_gradient_without_end_stays_with_the_elements_of_its_place():
+    x, weights = tf.zeros([1, 3, 1, 1]), tf.constant([np.inf, 1, 1, 1, 1, 1])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        made = tf.image.resize(x, [6, 1])
+    found = tape.gradient(made, x, tf.reshape(weights, [1, 6, 1, 1]))
+    assert found.numpy().ravel().tolist() == [np.inf, 2.0, 2.0]
