@@ -272,9 +272,12 @@ def _decoded(
     type_: str, read: Callable[[bytes], Array], contents: object, dims: Sequence[int | None] | None,
     row: DType, name: str | None,
 ) -> TfTensor:  # fmt: skip
+    def specs(_: Sequence[TensorSpec]) -> Sequence[TensorSpec]:
+        """Return what is known of the image: symbols take longer to make than a small one."""
+        return [unknown(row, *dims) if dims is not None else rows_of(row)]
+
     given = [convert_text(contents, type_)]
-    spec = unknown(row, *dims) if dims is not None else rows_of(row)
-    return host(type_, lambda data: (read(_only(data)),), given, [spec], name=name)[0]
+    return host(type_, lambda data: (read(_only(data)),), given, specs, name=name)[0]
 
 
 def rows_of(row: DType) -> TensorSpec:
