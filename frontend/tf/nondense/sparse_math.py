@@ -147,6 +147,8 @@ def _max(kept: Reduced) -> TfTensor:
     """Return the largest of the elements that are given, zero where there are none."""
     values = kept.sp.values
     row = values.spec.dtype
+    if kept.whole and are_here([values]) and values._array.size:
+        return REDUCTIONS["reduce_max"](values)
     low = convert(-np.inf if row.is_float else row.minimum, row)
     if kept.whole:
         some = FUNCTIONS["greater"](shape(values)[0], 0)

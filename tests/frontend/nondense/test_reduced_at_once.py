@@ -39,6 +39,15 @@ def test_where_there_is_nothing_the_largest_element_is_zero() -> None:
     assert tf.sparse.reduce_max(sparse, 1, keepdims=True).numpy().tolist() == [[0], [0]]
 
 
+@pytest.mark.parametrize("values", [[], [-2.0], [-2.0, -1.0], [-0.0, 3.0], [1.0, np.nan]])
+def test_the_largest_of_all_elements_is_that_of_functions(values: list[float]) -> None:
+    places = np.array([[0, i] for i in range(len(values))], np.int64).reshape(-1, 2)
+    sparse = tf.sparse.SparseTensor(places, np.array(values, np.float32), [2, 3])
+    found, staged = tf.sparse.reduce_max(sparse), tf.function(tf.sparse.reduce_max)(sparse)
+    np.testing.assert_array_equal(found.numpy(), staged.numpy(), strict=True)
+    assert tf.sparse.reduce_max(sparse, keepdims=True).shape == [1, 1]
+
+
 @pytest.mark.parametrize("dtype", NUMBERS)
 def test_elements_are_added_to_a_tensor_in_order(dtype: str) -> None:
     values = tf.constant(NUMBERS[dtype], dtype)
