@@ -29,6 +29,12 @@ ENUMS: dict[str, dict[str, int]] = {
         "VARIABLE_AGGREGATION_NONE": 0, "VARIABLE_AGGREGATION_SUM": 1,
         "VARIABLE_AGGREGATION_MEAN": 2, "VARIABLE_AGGREGATION_ONLY_FIRST_REPLICA": 3,
     },
+    "Code": {
+        "OK": 0, "CANCELLED": 1, "UNKNOWN": 2, "INVALID_ARGUMENT": 3, "DEADLINE_EXCEEDED": 4,
+        "NOT_FOUND": 5, "ALREADY_EXISTS": 6, "PERMISSION_DENIED": 7, "RESOURCE_EXHAUSTED": 8,
+        "FAILED_PRECONDITION": 9, "ABORTED": 10, "OUT_OF_RANGE": 11, "UNIMPLEMENTED": 12,
+        "INTERNAL": 13, "UNAVAILABLE": 14, "DATA_LOSS": 15, "UNAUTHENTICATED": 16,
+    },
 }  # fmt: skip
 
 EXAMPLES: dict[str, list[str]] = {
@@ -64,6 +70,13 @@ GRAPHS: dict[str, list[str]] = {
         "bool trainable 7",
         "VariableSynchronization synchronization 8",
         "VariableAggregation aggregation 9",
+    ],
+    "QueueRunnerDef": [
+        "string queue_name 1",
+        "repeated string enqueue_op_name 2",
+        "string close_op_name 3",
+        "string cancel_op_name 4",
+        "repeated Code queue_closed_exception_types 5",
     ],
     "Dim": ["int64 size 1", "string name 2"],
     "TensorShapeProto": ["repeated Dim dim 2", "bool unknown_rank 3"],
@@ -209,5 +222,6 @@ INSIDE = {
     "Audio": "Summary",
     "Value": "Summary",
     "SessionStatus": "SessionLog",
+    "Code": "QueueRunnerDef",
 }
 """Messages and enumerations that are declared inside of another message."""

@@ -158,3 +158,8 @@ OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND = range(6
 ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION = range(6, 10)
 ABORTED, OUT_OF_RANGE, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS = range(10, 16)
 UNAUTHENTICATED = 16
+
+
+def by_number(number: int) -> type[OpError]:
+    """Return the class of errors that TensorFlow gives a number, or raise `KeyError`."""
+    return {each.error_code: each for each in OpError.__subclasses__()}[number]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...graph.graph import Graph
+from ...graph.graph import Graph, Operation
 from ..core.bridge import TfTensor
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, InvalidShapesError, convert
@@ -292,7 +292,7 @@ def _restored(found: object, part: TfTensor | SparseTensor, wish: Wish) -> objec
 
 def _enqueue(
     queue: QueueBase, rows: Sequence[TfTensor], keep: TfTensor | None, *, many: bool
-) -> object:
+) -> Operation | None:
     """Return what puts rows into a queue that are to be kept."""
     if keep is None:
         return queue.enqueue_many(rows) if many else queue.enqueue(rows)

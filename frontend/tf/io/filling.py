@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...graph.graph import Operation
 from ..graph.queues import QueueBase
 from ..ops.math_ops import cast
 from ..ops.older import maximum
@@ -13,7 +14,7 @@ from ..train.coordinator import QueueRunner, add_queue_runner
 
 def fill(
     queue: QueueBase,
-    enqueue_ops: Sequence[object],
+    enqueue_ops: Sequence[Operation | None],
     capacity: int,
     least: int = 0,
     summary_name: str | None = None,

@@ -6,12 +6,20 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
+from ...formats.messages import QueueRunnerDef
+from ...graph.graph import GraphTensor, Operation
 from ...values.context import default_session
-from ...values.run_errors import CancelledError, OpError, OutOfRangeError
+from ...values.run_errors import CancelledError, OpError, OutOfRangeError, by_number
+from ..core.creators import name_within
 from ..graph.graph_lists import add_to_collection
+from ..graph.queues import QueueBase
+from ..graph.state import get_default_graph
+
+Named: TypeAlias = "QueueBase | Operation | GraphTensor"
+"""What a message says the name of."""
 
 
 class Coordinator:
@@ -97,30 +105,77 @@ class Coordinator:
 
 
 class QueueRunner:
-    """Threads that run operations which fill a queue, until it is closed or all shall stop."""
+    """Threads that run operations which fill a queue, until it is closed or all shall stop.
+
+    A message describes one by the names of its operations; `queue` is then the operation that
+    stands for the queue.
+    """
 
     def __init__(
         self,
-        queue: Any = None,
-        enqueue_ops: Sequence[object] = (),
-        close_op: object = None,
-        cancel_op: object = None,
-        queue_closed_exception_types: Sequence[type[Exception]] | None = None,
+        queue: QueueBase | None = None,
+        enqueue_ops: Sequence[Named | None] | None = None,
+        close_op: Named | None = None,
+        cancel_op: Named | None = None,
+        queue_closed_exception_types: tuple[type[OpError], ...] | None = None,
+        queue_runner_def: QueueRunnerDef | None = None,
+        import_scope: str | None = None,
     ) -> None:
-        if queue is None or not enqueue_ops:
-            raise ValueError("queue and enqueue_ops are required.")
-        self.queue, self.enqueue_ops = queue, list(enqueue_ops)
-        self.queue_closed_exception_types = (*(queue_closed_exception_types or (OutOfRangeError,)),)
         self.exceptions_raised: list[Exception] = []
         self._running: WeakKeyDictionary[object, int] = WeakKeyDictionary()
         """How many threads of each session have not come to their end."""
+        self.endless = False
+        """Whether it waits for what others may never give, so that nobody waits for its end."""
+        if queue_runner_def is not None:
+            if queue or enqueue_ops:
+                raise ValueError("queue_runner_def and queue are mutually exclusive.")
+            self._be_described(queue_runner_def, import_scope)
+            return
+        if queue is None or not enqueue_ops:
+            raise ValueError("queue and enqueue_ops are required.")
+        self.queue: Named = queue
+        self.enqueue_ops: list[Named | None] = list(enqueue_ops)
+        self.queue_closed_exception_types = _closing(queue_closed_exception_types)
         # (before the graph is finalized)
         self.close_op = queue.close() if close_op is None else close_op
         self.cancel_op = (
             queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
         )
-        self.endless = False
-        """Whether it waits for what others may never give, so that nobody waits for its end."""
+
+    def _be_described(self, given: QueueRunnerDef, scope: str | None) -> None:
+        """Become what a message says: its operations are in the default graph, or in a scope."""
+        prefix = f"{scope}/" if scope else ""
+        find = get_default_graph().as_graph_element
+        self.queue = find(prefix + given.queue_name)
+        self.enqueue_ops = [find(prefix + name) for name in given.enqueue_op_name]
+        self.close_op = find(prefix + given.close_op_name)
+        self.cancel_op = find(prefix + given.cancel_op_name)
+        numbers = given.queue_closed_exception_types
+        self.queue_closed_exception_types = _closing(tuple(map(by_number, numbers)))
+
+    def to_proto(self, export_scope: str | None = None) -> QueueRunnerDef | None:
+        """Return it as a message, None if its queue is outside of a scope that is given."""
+        if name_within(self.name, export_scope) is None:
+            return None
+        made = QueueRunnerDef()
+
+        def within(op: Named | None) -> str:
+            assert op is not None, "what closes a queue of a graph is an operation"
+            return name_within(op.name, export_scope) or op.name
+
+        made.queue_name = within(self.queue)
+        made.enqueue_op_name.extend(map(within, self.enqueue_ops))
+        made.close_op_name, made.cancel_op_name = within(self.close_op), within(self.cancel_op)
+        numbers = [each.error_code for each in self.queue_closed_exception_types]
+        made.queue_closed_exception_types.extend(numbers)
+        return made
+
+    @classmethod
+    def from_proto(
+        cls, queue_runner_def: QueueRunnerDef, import_scope: str | None = None
+    ) -> QueueRunner:
+        """Return what a message stands for in the default graph."""
+        return cls(queue_runner_def=queue_runner_def, import_scope=import_scope)
 
     @property
     def name(self) -> str:
@@ -196,6 +251,20 @@ class QueueRunner:
             if start:
                 thread.start()
         return made
+
+
+def _closing(types: object) -> tuple[type[OpError], ...]:
+    """Return the errors that say that a queue is closed, or raise `TypeError`."""
+    if not types:
+        return (OutOfRangeError,)
+    if not isinstance(types, tuple) or not all(
+        isinstance(each, type) and issubclass(each, OpError) for each in types
+    ):
+        raise TypeError(
+            "queue_closed_exception_types, when provided, must be a tuple of tf.error types, but "
+            f"saw: {types}"
+        )
+    return types
 
 
 def add_queue_runner(qr: QueueRunner, collection: str = "queue_runners") -> None:

@@ -1,7 +1,7 @@
 """`MetaGraphDef`: a graph as data with its lists, in a file beside a checkpoint.
 
-A list holds variables, tensors and operations by their names, and texts and numbers; what else a
-program put there stays behind.
+A list holds variables, tensors, operations and what fills queues by their names, and texts and
+numbers; what else a program put there stays behind.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any, TypedDict
 
 from ....runtime.files import replacing
-from ...formats.messages import shown
+from ...formats.messages import QueueRunnerDef, shown
 from ...function.graph_data import (
     Codec,
     GraphTextError,
@@ -33,6 +33,7 @@ from ..core.values import InGraph, path_of
 from ..graph.graph_def import GraphDef
 from ..graph.state import Variable, get_default_graph
 from ..runs.graph_messages import graph_message
+from .coordinator import QueueRunner
 
 
 class Unwritten(Kind):
@@ -221,6 +222,9 @@ def _entry(value: object, places: Mapping[int, int]) -> object:
         return {"tensor": f"{value.op.name}:{value.op.outputs.index(value)}"}
     if isinstance(value, Operation):
         return {"operation": value.name}
+    if isinstance(value, QueueRunner):
+        said = value.to_proto()
+        return None if said is None else {"runner": said.SerializeToString().hex()}
     return value if isinstance(value, str | int | float | bool) else None
 
 
@@ -292,12 +296,12 @@ def add_meta_graph(found: MetaGraphDef, scope: str | None) -> dict[str, Variable
     ]
     for key, entries in found.collection_def.items():
         for each in entries:
-            graph.add_to_collection(key, _element(each, graph, ops, variables))
+            graph.add_to_collection(key, _element(each, scope, ops, variables))
     return {each["op"]: variable for each, variable in zip(found.variables, variables, strict=True)}
 
 
 def _element(
-    entry: object, graph: Graph, ops: Mapping[str, Operation], variables: list[Variable]
+    entry: object, scope: str | None, ops: Mapping[str, Operation], variables: list[Variable]
 ) -> object:
     """Return an element of a list."""
     if not isinstance(entry, dict):
@@ -307,5 +311,7 @@ def _element(
         return variables[value]
     if form == "operation":
         return ops[value]
+    if form == "runner":
+        return QueueRunner.from_proto(QueueRunnerDef.FromString(bytes.fromhex(value)), scope)
     stem, _, port = value.rpartition(":")
     return ops[stem].outputs[int(port)]
