@@ -590,6 +590,8 @@ class Graph(Context):
 
     def get_operation_by_name(self, name: str) -> Operation:
         """Return the operation of a name."""
+        if not isinstance(name, str):
+            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
         if ":" in name:
             raise NameFormError(f"Name '{name}' appears to refer to a Tensor, not a Operation.")
         found = self.by_name.get(name)
@@ -599,6 +601,8 @@ class Graph(Context):
 
     def get_tensor_by_name(self, name: str) -> GraphTensor:
         """Return the tensor of a name `operation:output`."""
+        if not isinstance(name, str):
+            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         if ":" not in name:
             raise NameFormError(
                 f"The name '{name}' refers to an Operation, not a Tensor. Tensor names must be "

@@ -66,6 +66,18 @@ def _compared(function: Callable[[int, int], bool]) -> Binary:
     return method
 
 
+def _type_name(value: object) -> str:
+    """Return the name of the type of an operand: extents have one, known or not."""
+    return "Dimension" if isinstance(value, Dimension) else type(value).__name__
+
+
+def _undivided(left: str, right: str) -> TypeError:
+    """Return the error for a quotient that is no whole number."""
+    return TypeError(
+        f"unsupported operand type(s) for /: '{left}' and '{right}', please use // instead"
+    )
+
+
 class Dimension:
     """One extent, which may be unknown."""
 
@@ -82,7 +94,8 @@ class Dimension:
 
     def is_compatible_with(self, other: object) -> bool:
         """Say whether both can be the same extent."""
-        return None in (self.value, value_of(other)) or self.value == value_of(other)
+        theirs = Dimension(other).value
+        return None in (self.value, theirs) or self.value == theirs
 
     def assert_is_compatible_with(self, other: object) -> None:
         """Raise unless both can be the same extent."""
@@ -112,12 +125,13 @@ class Dimension:
     __ne__ = _compared(lambda a, b: a != b)
 
     def __truediv__(self, other: object) -> NoReturn:
-        raise TypeError(
-            f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', "
-            "please use // instead"
-        )
+        raise _undivided("Dimension", _type_name(other))
 
-    __rtruediv__ = __truediv__
+    def __rtruediv__(self, other: object) -> NoReturn:
+        raise _undivided(_type_name(other), "Dimension")
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
 
     def __hash__(self) -> int:
         return hash(self.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import SupportsIndex, TypeAlias, overload
 
 import numpy as np
@@ -86,6 +86,15 @@ class TensorShape:
             return TensorShape(None)
         return TensorShape([a if a == b else None for a, b in zip(mine, theirs, strict=True)])
 
+    def most_specific_common_supertype(self, others: Sequence[object]) -> TensorShape | None:
+        """Return the shape that this and others all fit, None if one of them is no shape."""
+        found = self
+        for other in others:
+            if not isinstance(other, TensorShape):
+                return None
+            found = found.most_specific_compatible_shape(other)
+        return found
+
     def assert_is_compatible_with(self, other: ShapeLike) -> None:
         """Raise unless a value can have both shapes."""
         if not self.is_compatible_with(other):
@@ -144,7 +153,9 @@ class TensorShape:
         return map(_given_out, self.as_list())
 
     def __len__(self) -> int:
-        return len(self.as_list())
+        if self._dims is None:
+            raise ValueError("Cannot take the length of shape with unknown rank.")
+        return len(self._dims)
 
     @overload
     def __getitem__(self, key: int) -> Dimension | int | None: ...

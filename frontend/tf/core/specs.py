@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....ir.types.tensor import TensorSpec as Traced
+from ...graph.graph import GraphTensor
 from ...values.dtypes import DTypeLike
 from ...values.nest import TensorGroup
 from .bridge import Common, row_of
@@ -48,8 +49,9 @@ class TensorSpec(TypeSpec):
 
     @classmethod
     def from_tensor(cls, tensor: Common, name: str | None = None) -> TensorSpec:
-        """Return the spec of a tensor."""
-        return cls(tensor.shape, tensor.dtype, name)
+        """Return the spec of a tensor; in a graph its name is that of its operation."""
+        own = tensor.op.name if isinstance(tensor, GraphTensor) else None
+        return cls(tensor.shape, tensor.dtype, name or own)
 
     def traced_spec(self) -> Traced:
         """Return what a function is traced by."""
@@ -57,7 +59,9 @@ class TensorSpec(TypeSpec):
 
     def is_subtype_of(self, other: TensorSpec) -> bool:
         """Say whether all values that can be given for this can be given for the other one."""
-        return bool(self.dtype == other.dtype and self.shape.is_subtype_of(other.shape))
+        named = self.name is None or self.name == other.name
+        alike = named and self.dtype == other.dtype
+        return bool(alike and self.shape.is_subtype_of(other.shape))
 
     def most_specific_common_supertype(self, others: Sequence[TensorSpec]) -> TensorSpec | None:
         """Return the spec of all that this and others describe, None if types differ."""
@@ -100,4 +104,5 @@ def type_spec_from_value(value: object) -> TypeSpec | TensorGroup:
         return value.type_spec()
     if isinstance(value, TensorGroup):
         return value.described()
-    return TensorSpec.from_tensor(convert(value))
+    found = convert(value)
+    return TensorSpec(found.shape, found.dtype)

@@ -67,7 +67,7 @@ from ..runs import printed as _printed
 from ..runs.call_time import Taking
 from ..runs.counting import CountUpTo
 from ..runs.implementing import Implementing
-from ..runs.operations import TfOperation
+from ..runs.operations import Creating, TfOperation
 from ..runs.retracing import note_trace
 from ..runs.variable_messages import MessagedVariable
 from .graph_def import GraphDef
@@ -76,7 +76,7 @@ NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
 
 
-class TfGraph(Graph):
+class TfGraph(Creating):
     """A graph that is built in `with graph.as_default()`."""
 
     tensor_class = SymbolicTfTensor

@@ -62,6 +62,8 @@ class FileNode:
     inputs: Sequence[str]
     attributes: Mapping[str, object]
     producer: int
+    place: str = "of the graph file"
+    """Where it stands, for messages."""
 
     def get(self, name: str) -> AttrValue:
         """Return an attribute, or what it is where nothing is said."""
@@ -187,7 +189,7 @@ OWN: dict[str, Callable[..., Made]] = {
 
 def refused(node: FileNode, why: str) -> UnimplementedError:
     """Return the error for a node that has no form here."""
-    return UnimplementedError(f"node '{node.name}' of the graph file: {node.type}: {why}")
+    return UnimplementedError(f"node '{node.name}' {node.place}: {node.type}: {why}")
 
 
 def by_own_name(node: FileNode, tensors: Sequence[object]) -> Made:
@@ -294,30 +296,35 @@ class Adding:
 
     def before(self, node: FileNode) -> list[str]:
         """Return the names of the nodes that a node takes from or waits for."""
-        names = [x.removeprefix("^").partition(":")[0] for x in node.inputs]
-        for name in names:
-            if name not in self.nodes:
-                raise ValueError(
-                    f"FileNode '{node.name}' expects '{name}', which is not in the graph"
-                )
+        names: list[str] = []
+        for label in node.inputs:
+            name, _, port = label.removeprefix("^").partition(":")
+            if f"{name}:{port or 0}" in self.given and name not in self.nodes:
+                continue  # (what stands in for it is there)
+            if name not in self.nodes or not (port.isdigit() or not port):
+                raise ValueError(f"Node '{node.name}': Unknown input node '{label}'")
+            names.append(name)
         return names
 
-    def tensor(self, label: str) -> GraphTensor:
-        """Return the tensor of an input."""
+    def tensor(self, label: str, node: FileNode) -> GraphTensor:
+        """Return the tensor of an input of a node."""
         name, _, port = label.partition(":")
         full = f"{name}:{port or 0}"
         if full in self.given:
             return self.given[full]
         found = self.made[name]
         if int(port or 0) >= len(found):
-            raise ValueError(f"'{full}' is not in the graph: '{name}' gives {len(found)} tensors")
+            raise ValueError(
+                f"Node '{node.name}': Connecting to invalid output {port} of source node {name} "
+                f"which has {len(found)} outputs."
+            )
         return found[int(port or 0)]
 
     def add(self) -> None:
         """Add all of them."""
         for node in self.order():
             waits = [self.ops[x[1:]] for x in node.inputs if x.startswith("^")]
-            taken = [self.tensor(x) for x in node.inputs if not x.startswith("^")]
+            taken = [self.tensor(x, node) for x in node.inputs if not x.startswith("^")]
             device, names = self.places[node.name]
             beside = [self.ops[x] for x in names if x in self.ops]
             with ExitStack() as around:
@@ -347,7 +354,7 @@ class Adding:
         if node.type not in OWN and node.type not in SAME and node.type not in RENAMED:
             if node.type not in signatures():
                 raise NotFoundError(
-                    f"Op type not registered '{node.type}': node '{node.name}' of the graph file"
+                    f"Op type not registered '{node.type}': node '{node.name}' {node.place}"
                 )
             raise refused(node, "there is no operation of this type")
         check(node, tensors)
@@ -368,4 +375,4 @@ def _as_number(tensor: GraphTensor) -> GraphTensor | Array:
     return value if value.dtype.kind == "i" else tensor
 
 
-__all__ = ["Adding"]
+__all__ = ["Adding", "FileNode", "value_of"]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import linecache
 import traceback
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
-from ...formats.messages import NodeDef, OpDef
+from ...formats.messages import AttrValue, NodeDef, OpDef
 from ...formats.tensors import NUMBERS
 from ...graph.func_graph import FuncGraph
-from ...graph.graph import GraphTensor, Operation
+from ...graph.graph import Graph, GraphTensor, Operation
 from ..core.element_types import as_dtype
 from ..core.signatures import Argument, Signature, signatures
 from .graph_messages import add_node, attribute_message, shape_message
@@ -34,6 +35,47 @@ def _given(value: object) -> Any:
 
 LIKE = {"keep_dims": "keepdims", "axis": "axis"}
 """Attributes of TensorFlow's that options of ours are, by their names."""
+
+
+class ByType(Protocol):
+    """What makes an operation of a type."""
+
+    def __call__(
+        self,
+        graph: Graph,
+        op_type: str,
+        inputs: Sequence[object],
+        name: str | None,
+        attrs: Mapping[str, AttrValue],
+    ) -> Operation:
+        """Add it to a graph; its name is that of the type where none is said."""
+
+
+BY_TYPE: list[ByType] = []
+"""The one that knows the functions of all types: it is put in where these are."""
+
+
+class Creating(Graph):
+    """A graph that operations are added to by their types."""
+
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Sequence[object],
+        dtypes: Sequence[object] | None = None,
+        input_types: Sequence[object] | None = None,
+        name: str | None = None,
+        attrs: Mapping[str, AttrValue] | None = None,
+        op_def: object = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Operation:
+        """Add an operation of a type that `tf.raw_ops` has, or raise `NotFoundError`.
+
+        What it gives follows from its inputs and attributes; nothing else that is said is heeded.
+        """
+        [create] = BY_TYPE
+        return create(self, op_type, inputs, name, attrs or {})
 
 
 class TfOperation(Operation):
