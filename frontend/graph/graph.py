@@ -33,6 +33,7 @@ from .symbolic import (
     NameFormError,
     NoSuchNameError,
     SymbolicTensor,
+    as_text,
 )
 
 EVERYWHERE = ("CPU", "GPU")
@@ -590,9 +591,7 @@ class Graph(Context):
 
     def get_operation_by_name(self, name: str) -> Operation:
         """Return the operation of a name."""
-        if not isinstance(name, str):
-            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
-        if ":" in name:
+        if ":" in as_text(name, "Operation"):
             raise NameFormError(f"Name '{name}' appears to refer to a Tensor, not a Operation.")
         found = self.by_name.get(name)
         if found is None:
@@ -601,9 +600,7 @@ class Graph(Context):
 
     def get_tensor_by_name(self, name: str) -> GraphTensor:
         """Return the tensor of a name `operation:output`."""
-        if not isinstance(name, str):
-            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
-        if ":" not in name:
+        if ":" not in as_text(name, "Tensor"):
             raise NameFormError(
                 f"The name '{name}' refers to an Operation, not a Tensor. Tensor names must be "
                 'of the form "<op_name>:<output_index>".'

@@ -57,6 +57,13 @@ class NameFormError(GraphError, ValueError):
     code = "GV2204"
 
 
+def as_text(name: object, of: str) -> str:
+    """Return the name of an operation or a tensor, or raise `TypeError` for what is none."""
+    if not isinstance(name, str):
+        raise TypeError(f"{of} names are strings (or similar), not {type(name).__name__}.")
+    return name
+
+
 @printed_as(OperatorNotAllowedInGraphError)
 class SymbolicError(OperatorNotAllowedInGraphError):
     """The elements of a tensor were asked for while a graph is being made: it has none yet.

@@ -59,6 +59,17 @@ def test_a_shape_is_found_that_others_fit() -> None:
     assert shape.most_specific_common_supertype([3]) is None
     with pytest.raises(ValueError, match="length of shape with unknown rank"):
         len(tf.TensorShape(None))
+    with pytest.raises(ValueError, match="iterate over a shape with unknown rank"):
+        list(tf.TensorShape(None))
+
+
+def test_scopes_have_names_where_operations_run_at_once_too() -> None:
+    found = [tf.get_current_name_scope()]
+    with tf.name_scope("a"), tf.name_scope("b"):
+        found.append(tf.get_current_name_scope())
+        with tf.Graph().as_default():
+            found.append(tf.get_current_name_scope())
+    assert found == ["", "a/b", ""]
 
 
 def test_extents_are_asked_as_in_tensorflow() -> None:

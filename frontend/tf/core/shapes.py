@@ -150,7 +150,9 @@ class TensorShape:
         return None if self._dims is None else [Dimension(d) for d in self._dims]
 
     def __iter__(self) -> Iterator[Dimension | int | None]:
-        return map(_given_out, self.as_list())
+        if self._dims is None:
+            raise ValueError("Cannot iterate over a shape with unknown rank.")
+        return map(_given_out, self._dims)
 
     def __len__(self) -> int:
         if self._dims is None:

@@ -17,12 +17,12 @@ from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
 from ...formats.fingerprints import farms
 from ...formats.hashing import hashes
-from ...graph.graph import Graph, GraphTensor
-from ...values.context import STATE
+from ...graph.graph import GraphTensor
 from ...values.run_errors import NotFoundError, UnimplementedError
 from ...values.texts import Texts
 from ..core.bridge import TfTensor
 from ..core.host_ops import host, unknown
+from ..core.names import scope_around
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of
 from ..draws.index_shuffle import random_index_shuffle
@@ -82,8 +82,7 @@ def is_symbolic_tensor(tensor: object) -> bool:
 
 def get_current_name_scope() -> str:
     """Return the scope that names of operations begin with, without a slash at its end."""
-    scope = STATE.context.scope if isinstance(STATE.context, Graph) else ""
-    return scope.rstrip("/")
+    return scope_around().removesuffix("/")
 
 
 def fingerprint(data: object, method: str = "farmhash64", name: str | None = None) -> TfTensor:
