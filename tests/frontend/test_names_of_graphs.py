@@ -26,6 +26,7 @@ def imported(text, **options):
         (A, {"return_elements": ["A:1"]}, ValueError, r"Invalid return output 1 of node 'A'"),
         (A, {"return_elements": ["a:b:c"]}, ValueError, "Cannot convert 'a:b:c' to a tensor name"),
         (A, {"return_elements": [7]}, TypeError, r"must be a list of strings. Obtained \[7\]"),
+        (A, {"input_map": {"A": 1.0}, "name": ""}, ValueError, "requires a non-empty `name`"),
         (A, {"input_map": [1]}, TypeError, "`input_map` must be a dictionary. Obtained list"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ...eager.tensor import Tensor
 from ...formats.messages import AttrValue
 from ...formats.messages import GraphDef as Message
 from ...graph.graph import Graph, GraphTensor, Operation
@@ -42,6 +43,11 @@ def import_graph_def(
             f"Argument `return_elements` must be a list of strings. Obtained {return_elements!r}."
         )
     input_map = {str(_text(key)): value for key, value in (input_map or {}).items()}
+    if name == "" and not all(isinstance(value, Tensor) for value in input_map.values()):
+        raise ValueError(
+            "tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor "
+            "values."
+        )
     if graph_def.foreign is None:
         ops = import_own(graph_def, input_map, name)
         made: Mapping[str, Sequence[GraphTensor]] = {n: op.outputs for n, op in ops.items()}
