@@ -166,7 +166,7 @@ def _imag(x: Array) -> Array:
 def _hypot(x: Term, y: Term) -> Term:
     x, y = x.apply("abs"), y.apply("abs")
     large, small = x.apply("maximum", y), x.apply("minimum", y)
-    ratio = large.equals(0.0).where(0.0, small / large)
+    ratio = small / large.equals(0.0).where(1.0, large)
     inside = large * (ratio * ratio + 1.0).apply("sqrt")
     return (x.equals(np.inf) | y.equals(np.inf)).where(np.inf, inside)
 

@@ -116,7 +116,7 @@ class Gelu(Unary):
     def _share(cls, x: Term, y: Term) -> Term:
         """Return P(X <= x): below 0 what the result says of it, near 0 and above by erf."""
         near = ((x * python_math.sqrt(0.5)).apply("erf") + 1.0) * 0.5
-        return (x < -1.0).where(y / x, near)
+        return (x < -1.0).where(y / x.apply("minimum", -1.0), near)  # no slope is that of y / 0
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term, *, approximate: str) -> Sequence[Term | None]:

@@ -107,4 +107,6 @@ class CumProd(Scan):
         grad, y, x = (Term(math, v) for v in (grads[0], call.results[0], call.operands[0]))
         turned = {**call.attributes, "reverse": not call.attributes["reverse"]}
         total = call.emit(CumSum, (grad * y).value, **turned)
-        return (x.equals(0.0).where(0.0, Term(math, total) / x).value,)
+        is_zero = x.equals(0.0)
+        found = Term(math, total) / is_zero.where(1.0, x)  # no slope is that of a quotient by 0
+        return (is_zero.where(0.0, found).value,)
