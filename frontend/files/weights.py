@@ -193,7 +193,8 @@ def digest_of_weights(weights: Mapping[str, Array]) -> str:
 
 def _kind(array: Array) -> str:
     """Return what an element is, which is the same for all arrays of texts."""
-    return "texts" if array.dtype.kind in "OSU" else array.dtype.str
+    # texts have always been objects where they were saved: files are named by that
+    return "|O" if array.dtype.kind in "OSU" else array.dtype.str
 
 
 def _bytes_of(array: Array) -> Bytes:

@@ -13,6 +13,7 @@ from safetensors.numpy import load_file
 import gravure as gv
 from gravure import tf
 from gravure.errors import CheckpointError
+from gravure.frontend.files.weights import digest_of_weights
 from gravure.frontend.graph.checkpoint_ops import (
     DamagedCheckpointError,
     NoCheckpointError,
@@ -221,6 +222,12 @@ def test_a_module_with_another_value_is_refused(tmp_path: Path) -> None:
     path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     with pytest.raises(gv.GravureError, match=r"values-.*: the values are not those"):
         tf.saved_model.load(str(tmp_path))
+
+
+@pytest.mark.parametrize("kind", [object, "U2", "S2"])
+def test_texts_have_the_digest_that_older_modules_are_named_by(kind: Any) -> None:
+    digest = digest_of_weights({"t": np.array(["a", "bc"], kind)})
+    assert digest == "4fb7ad857b7cc7d8c752e7f33de35702"
 
 
 def test_a_module_with_a_damaged_graph_is_refused(tmp_path: Path) -> None:
