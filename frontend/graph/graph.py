@@ -610,10 +610,9 @@ class Graph(Context):
         op = self.by_name.get(stem)
         if op is None:
             raise NoSuchNameError(f"{start}'{stem}', does not exist in the graph.")
-        if not port.isdigit() or int(port) >= len(op.outputs):
-            raise NoSuchNameError(
-                f"{start}'{stem}', exists but only has {len(op.outputs)} outputs."
-            )
+        count = len(op.outputs)
+        if not port.isdigit() or int(port) >= count:
+            raise NoSuchNameError(f"{start}'{stem}', exists but only has {count} outputs.")
         return op.outputs[int(port)]
 
     @contextmanager
