@@ -156,9 +156,7 @@ READERS: dict[type, Callable[[Any], Tensor | None]] = {}
 """By the class of an argument that has a value: what reads it; None: it has to be seen itself."""
 NAMED: set[type] = {DataType}
 """The classes of other arguments that are told apart by their names."""
-APART: dict[type, Callable[..., tuple[object, ...]]] = {
-    slice: lambda x: (x.start, x.stop, x.step)
-}
+APART: dict[type, Callable[..., tuple[object, ...]]] = {slice: lambda x: (x.start, x.stop, x.step)}
 """By the class of other arguments: what they are told apart by."""
 PLAIN = {bool, int, str, type(None), type(Ellipsis), DType, np.dtype, type}
 """The classes of other arguments that are told apart by equality."""
