@@ -58,6 +58,9 @@ def custom_gradient(
         @custom_gradient
         def f(x):
             return x * x, lambda grad: grad * 3.0
+
+    One that has an argument `results` is given the results besides: they depend on the arguments
+    by this gradient, where what the function made without recorders' knowledge does not.
     """
     return WithOwnGradient(function)
 
@@ -87,18 +90,18 @@ class WithOwnGradient(Generic[Made]):
             made, rule = function(*nest.pack(arguments, operands), **options)
         given = [as_tensor(r) for r in nest.flatten(made)]
         used = [v for v in seen.variables if not any(v is x for x in operands)]
-        if used and not takes_variables(rule):
+        if used and not takes(rule, "variables"):
             raise TypeError(
                 f"the gradient of {name} must accept keyword argument 'variables', since the "
                 f"function uses variables: {used}"
             )
 
-        def gradients(*grads: object) -> list[object]:
+        def gradients(*grads: object, **options: object) -> list[object]:
             more: Sequence[object] = ()
             if used:
-                found, more = rule(*grads, variables=used)
+                found, more = rule(*grads, variables=used, **options)
             else:
-                found = rule(*grads)
+                found = rule(*grads, **options)
             flat = list(found) if isinstance(found, list | tuple) else [found]
             of_arguments = nest.wholes(arguments)
             if len(flat) != len(of_arguments):
@@ -110,15 +113,22 @@ class WithOwnGradient(Generic[Made]):
                 *more,
             ]
 
-        graph = _graph_of(given)
+        def by_results(*values: object) -> list[object]:
+            grads, again = values[: len(given)], values[len(given) :]
+            return gradients(*grads, results=nest.pack(made, again))
+
+        graph, takes_results = _graph_of(given), takes(rule, "results")
         if graph is not None:
             read = [variable.read_value() for variable in used]
             with _TRACED.within(getattr(function, "__func__", function)) as depth:
-                way_back = gradients if depth <= DEEPEST else _too_deep(name)
-                results = _staged(graph, name, way_back, [*map(as_tensor, operands), *read], given)
+                way_back = by_results if takes_results else gradients
+                way_back = way_back if depth <= DEEPEST else _too_deep(name)
+                taken = [*map(as_tensor, operands), *read]
+                results = _staged(graph, name, way_back, taken, given, again=takes_results)
         else:
             results = [r.alias() for r in given]
-            record(name, [*operands, *used], results, gradients)
+            back = (lambda *grads: by_results(*grads, *results)) if takes_results else gradients
+            record(name, [*operands, *used], results, back)
         packed: Made = nest.pack(made, results)
         return packed
 
@@ -242,10 +252,10 @@ class Seen:
         return False
 
 
-def takes_variables(rule: Callable[..., object]) -> bool:
-    """Say whether a gradient function gives gradients of variables too."""
+def takes(rule: Callable[..., object], name: str) -> bool:
+    """Say whether a gradient function has an argument of a name."""
     try:
-        return "variables" in signature(rule).parameters
+        return name in signature(rule).parameters
     except (TypeError, ValueError):  # a function of another language: it says nothing of itself
         return False
 
@@ -264,11 +274,17 @@ def _staged(
     gradients: Callable[..., list[object]],
     operands: Sequence[Tensor],
     results: Sequence[Tensor],
+    *,
+    again: bool,
 ) -> Sequence[Tensor]:
-    """Return the results as an operation of a graph whose gradient is traced now."""
-    specs = [r.spec for r in results]
+    """Return the results as an operation of a graph whose gradient is traced now.
+
+    It is a function of the gradients of the results, and of these `again`, if they are asked for.
+    """
+    tree = [*results, *results] if again else [*results]
+    specs = [r.spec for r in tree]
     try:
-        inner, made = traced(f"the gradient of {name}", graph, gradients, specs, list(results))
+        inner, made = traced(f"the gradient of {name}", graph, gradients, specs, tree)
     except Exception as error:  # what its maker wrote raises: who asks for the gradient hears it
         return _entered(graph, name, (*results, *operands), len(results), _refusing(error))
     there = [g is not None for g in made]
@@ -283,6 +299,8 @@ def _staged(
             for g, s in zip(grads, call.result_specs, strict=True)
         ]
         taken = call.operands[len(results) + len(operands) :]
+        if again:
+            taken = [*call.results, *taken]
         found = iter(run_gradient(inner, call.emit, [*filled, *taken]))
         of_operands = [next(found) if is_there else None for is_there in there]
         return [*[None] * len(results), *of_operands, *[None] * len(captures)]

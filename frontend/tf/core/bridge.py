@@ -674,6 +674,8 @@ def custom_gradient(
         @functools.wraps(rule)
         def gradient(*grads: object, **more: object) -> object:
             whole = nest.pack_gradients(made, dressed_leaves(grads))
+            if "results" in more:
+                more["results"] = dressed_leaves(more["results"])
             return rule(*nest.wholes(whole), **more)
 
         return made, gradient

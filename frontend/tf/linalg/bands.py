@@ -70,17 +70,18 @@ def _three_of(diagonals: object) -> tuple[TfTensor, TfTensor, TfTensor]:
 @custom_gradient
 def _solved(
     diagonals: TfTensor, rhs: TfTensor, pivots: bool
-) -> tuple[TfTensor, Callable[[TfTensor], tuple[TfTensor, TfTensor]]]:
+) -> tuple[TfTensor, Callable[..., tuple[TfTensor, TfTensor]]]:
     kind = rhs.dtype.name
-    made = host(
+    (found,) = host(
         "TridiagonalSolve",
         lambda a, b: (solved(a, b, pivots),),
         [diagonals, rhs],
         [(kind, rhs.shape.as_list())],
-    )[0]
+    )
 
-    def gradient(grad: TfTensor) -> tuple[TfTensor, TfTensor]:
+    def gradient(grad: TfTensor, *, results: TfTensor) -> tuple[TfTensor, TfTensor]:
         """Solve the transposed system; of the diagonals, products with the result beside."""
+        made = results
         above, middle, below = (diagonals[..., i, :] for i in range(3))
         turned = stack([_ends(below[..., 1:], 0, 1), middle, _ends(above[..., :-1], 1, 0)], -2)
         back = _solved(turned, grad, pivots=pivots)
@@ -89,7 +90,7 @@ def _solved(
         lower = _ends(total(back[..., 1:, :] * made[..., :-1, :], -1), 1, 0)
         return -stack([upper, total(back * made, -1), lower], -2), back
 
-    return made, gradient
+    return found, gradient
 
 
 @remembered

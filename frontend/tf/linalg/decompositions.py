@@ -46,6 +46,7 @@ from .least_squares import shortest
 
 Gradient: TypeAlias = Callable[..., TfTensor]
 SolutionGradient: TypeAlias = Callable[[TfTensor], tuple[TfTensor, TfTensor]]
+Both: TypeAlias = tuple[TfTensor, TfTensor]
 LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")
 Qr = namedtuple("Qr", "q r")
 TINY = 1e-20
@@ -99,10 +100,11 @@ def _finite(values: Array) -> Array:
 def _eigh(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
     found = square_matrices(a)
     n, kind = found.rows, a.dtype.name
-    results = [(kind, found.dims(n)), (kind, found.dims(n, n))]
-    e, v = host("SelfAdjointEigV2", _symmetric, [a], results)
+    specs = [(kind, found.dims(n)), (kind, found.dims(n, n))]
+    e, v = host("SelfAdjointEigV2", _symmetric, [a], specs)
 
-    def gradient(grad_e: TfTensor, grad_v: TfTensor) -> TfTensor:
+    def gradient(grad_e: TfTensor, grad_v: TfTensor, *, results: Both) -> TfTensor:
+        e, v = results
         inner = diag(grad_e) + apart(e) * matmul(v, grad_v, adjoint_a=True)
         return _in_triangle(matmul(v, matmul(inner, v, adjoint_b=True)))
 
@@ -205,23 +207,24 @@ def _where_finite(function: Callable[[Array], Sequence[Array]], a: Array) -> Seq
 
 @custom_gradient
 def _svd(a: TfTensor) -> tuple[tuple[TfTensor, ...], Gradient]:
-    s, u, v = _singular(matrices(a))
-    return (s, u, v), lambda *grads: _svd_gradient((s, u, v), grads)
+    def gradient(*grads: TfTensor, results: Parts) -> TfTensor:
+        return _svd_gradient(results, grads)  # type: ignore[arg-type]
+
+    return tuple(_singular(matrices(a))), gradient
 
 
 @custom_gradient
 def _whole_svd(a: TfTensor) -> tuple[tuple[TfTensor, ...], Gradient]:
     found = matrices(a)
-    s, u, v = _singular(found, whole=True)
 
-    def gradient(*grads: TfTensor) -> TfTensor:
+    def gradient(*grads: TfTensor, results: Parts) -> TfTensor:
         if found.least is None or abs(found.size - (found.columns or 0)) > 1:
             raise NotImplementedError(
                 "svd gradient is not supported for abs(m - n) > 1 when full_matrices is True"
             )
-        return _svd_gradient((s, u, v), grads)  # type: ignore[arg-type]
+        return _svd_gradient(results, grads)  # type: ignore[arg-type]
 
-    return (s, u, v), gradient
+    return tuple(_singular(found, whole=True)), gradient
 
 
 def _singular_values(a: Array) -> Sequence[Array]:
@@ -236,7 +239,7 @@ def singular_values(a: TfTensor) -> tuple[TfTensor, Gradient]:
     (s,) = host("Svd", lambda x: _where_finite(_singular_values, x), [a], results)
 
     def gradient(grad: TfTensor) -> TfTensor:
-        _, u, v = _singular(found)
+        _, u, v = _svd(a)
         return matmul(u * cast(grad, u.dtype)[..., None, :], v, adjoint_b=True)
 
     return s, gradient
@@ -330,11 +333,12 @@ def sqrtm(input: object, name: str | None = None) -> TfTensor:
 @custom_gradient
 def _sqrtm(found: TfTensor) -> tuple[TfTensor, Gradient]:
     given = square_matrices(found)
-    results = [(found.dtype.name, given.dims(given.rows, given.rows))]
-    root = host("MatrixSquareRoot", lambda a: (_roots(a),), [found], results)[0]
+    specs = [(found.dtype.name, given.dims(given.rows, given.rows))]
+    made = host("MatrixSquareRoot", lambda a: (_roots(a),), [found], specs)[0]
 
-    def gradient(grad: TfTensor) -> TfTensor:
+    def gradient(grad: TfTensor, *, results: TfTensor) -> TfTensor:
         """Solve Sylvester's equation, rows of matrices below each other as one column."""
+        root = results
         n, dims = given.size, given.dims(given.rows, given.rows)
         one = eye(n, dtype=found.dtype)
         left = matrix_transpose(root)[..., :, None, :, None] * one[:, None, :]
@@ -342,10 +346,10 @@ def _sqrtm(found: TfTensor) -> tuple[TfTensor, Gradient]:
         outer = [size for size in given.batch or [] if size is not None]
         count = prod(outer) if given.batch is not None and len(outer) == len(given.batch) else -1
         column = reshape(grad, [count, n * n, 1])
-        made = solve(reshape(both, [count, n * n, n * n]), column)
-        return reshape(made, tensor_shape(grad) if dims is None or None in dims else dims)
+        solved = solve(reshape(both, [count, n * n, n * n]), column)
+        return reshape(solved, tensor_shape(grad) if dims is None or None in dims else dims)
 
-    return root, gradient
+    return made, gradient
 
 
 def _tall_qr_gradient(q: TfTensor, r: TfTensor, gq: TfTensor, gr: TfTensor) -> TfTensor:
@@ -362,11 +366,12 @@ def _tall_qr_gradient(q: TfTensor, r: TfTensor, gq: TfTensor, gr: TfTensor) -> T
 def _qr(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
     found = matrices(a)
     m, n, k, kind = found.rows, found.columns, found.least, a.dtype.name
-    results = [(kind, found.dims(m, k)), (kind, found.dims(k, n))]
-    q, r = host("Qr", lapack.qr, [a], results)
+    specs = [(kind, found.dims(m, k)), (kind, found.dims(k, n))]
+    made = host("Qr", lapack.qr, [a], specs)
 
-    def gradient(gq: TfTensor, gr: TfTensor) -> TfTensor:
+    def gradient(gq: TfTensor, gr: TfTensor, *, results: Both) -> TfTensor:
         """Go back; of a wide matrix, what lies to the right is a product with q."""
+        q, r = results
         if m is None or n is None:
             raise NotImplementedError("QrGrad not implemented with dynamic shapes.")
         if m >= n:
@@ -375,7 +380,7 @@ def _qr(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
         first = _tall_qr_gradient(q, r[..., :m], gq + rest, gr[..., :m])
         return concat([first, matmul(q, gr[..., m:])], -1)
 
-    return (q, r), gradient
+    return (made[0], made[1]), gradient
 
 
 @custom_gradient

@@ -14,7 +14,7 @@ from ..core.values import InvalidTypesError
 from ..ops.linear_ops import adjoint, diag, diag_part, solve
 from ..ops.math_ops import cast, conj, matmul, real
 from . import lapack
-from .decompositions import Gradient, apart, of_eigenvalues, root_by_products
+from .decompositions import Both, Gradient, apart, of_eigenvalues, root_by_products
 from .hosted import WIDE, check_square, host, square_matrices
 
 Eig = namedtuple("Eig", "e v")
@@ -45,8 +45,9 @@ def _eig(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
     n, kind = found.rows, WIDE.get(a.dtype.name, a.dtype.name)
     e, v = host("Eig", _with_vectors, [a], [(kind, found.dims(n)), (kind, found.dims(n, n))])
 
-    def gradient(grad_e: TfTensor, grad_v: TfTensor) -> TfTensor:
+    def gradient(grad_e: TfTensor, grad_v: TfTensor, *, results: Both) -> TfTensor:
         """Turn the vectors, but do not make them longer."""
+        e, v = results
         turned = adjoint(v)
         within = matmul(turned, grad_v)
         kept = diag(cast(real(diag_part(within)), kind))

@@ -122,8 +122,9 @@ def _lu(a: TfTensor, kind: str) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
     results = [(a.dtype.name, found.dims(n, n)), (kind, found.dims(n))]
     made, order = host("Lu", _factors, [a], results)
 
-    def gradient(grad: TfTensor, _: object) -> TfTensor:
+    def gradient(grad: TfTensor, _: object, *, results: tuple[TfTensor, TfTensor]) -> TfTensor:
         """Solve with both triangles, then put the rows back."""
+        made, order = results
         lower, upper = _with_ones(made), band_part(made, 0, -1)
         left = matmul(lower, grad, adjoint_a=True)
         left = band_part(left, -1, 0)

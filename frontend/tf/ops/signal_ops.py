@@ -170,6 +170,17 @@ def _is_open(x: TfTensor, rank: int, fft_length: object) -> bool:
     return any(isinstance(n, TfTensor) for n in (found if isinstance(found, list) else [found]))
 
 
+TRANSFORMS: dict[tuple[str, int], Callable[[TfTensor], TfTensor]] = {}
+"""Transforms along the last axes, which have gradients, by their names and how many axes."""
+
+
+def _back(name: str, grad: TfTensor, rank: int) -> TfTensor:
+    """Return the transform of a gradient, which can be gone back through again."""
+    if rank == 1 and _is_compiled(grad):  # an operation that says its own gradient
+        return perform("FFT", [grad], inverse=name == "ifftn")
+    return TRANSFORMS[name, rank](grad)
+
+
 def _full(name: str, other: str, rank: int) -> Callable[..., TfTensor]:
     """Return a transform of complex numbers along the last axes."""
     axes = tuple(range(-rank, 0))
@@ -180,10 +191,12 @@ def _full(name: str, other: str, rank: int) -> Callable[..., TfTensor]:
 
         def gradient(grad: TfTensor) -> TfTensor:
             size = cast(REDUCTIONS["reduce_prod"](shape(x)[-rank:]), x.dtype)
-            back = _turned(other, grad, axes)
+            back = _back(other, grad, rank)
             return back * size if name == "fftn" else back / size
 
         return made, gradient
+
+    TRANSFORMS[name, rank] = function
 
     def public(input: object, name: str | None = None) -> TfTensor:
         """Transform complex numbers along the last axes."""
@@ -233,7 +246,7 @@ def _half(x: TfTensor) -> tuple[TfTensor, Gradient]:
 
     def gradient(grad: TfTensor) -> TfTensor:
         filled = _fitted(grad, [n], 1)
-        return real(_turned("ifftn", filled, (-1,))) * float(n)
+        return real(_back("ifftn", filled, 1)) * float(n)
 
     return made, gradient
 

@@ -174,12 +174,11 @@ def zeta(m: Maker, x: object, q: object) -> object:
 def polygamma(m: Maker, a: object, x: object) -> object:
     """Return the derivative of order `a` of digamma."""
     row = spec_of_value(a).dtype
-    one, two = m.number(1, row), m.number(2, row)
-    above = m.add(a, one)
+    zero, one, two = (m.number(i, row) for i in range(3))
+    above = m.add(m.select(m.equal(a, zero), one, a), one)  # of order 0 the sum has no slope
     sign = m.sub(m.mul(m.mod(a, two), two), one)
     factorial = m.exp(RULES["Lgamma"].function(m, above))
     made = m.mul(m.mul(sign, factorial), RULES["Zeta"].function(m, above, x))
-    zero = m.number(0, row)
     made = m.select(m.equal(a, zero), RULES["Digamma"].function(m, x), made)
     order = m.logical_and(m.equal(a, m.floor(a)), m.greater_equal(a, zero))
     return m.select(order, made, m.number(math.nan, row))
