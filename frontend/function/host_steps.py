@@ -11,6 +11,7 @@ An operation may fail where it is appended, and be right to: it is such a step t
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from typing import NoReturn
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ...errors import GravureError
+from ...errors import GravureError, PerformanceWarning
 from ...ir.compose.maker import Maker
 from ...ir.families import spec_of_value
 from ...ir.op import Array, Call
@@ -278,6 +279,31 @@ class Interpreted:
         """Carry it out; many texts stay a row of bytes."""
         given = [*map(as_value if self.op.kind.reads_text else as_objects, arrays)]
         return [as_kept(unboxed(x)) for x in self.op.kind.run(Frame(Store()), self.op, given)]
+
+
+MANY = 1000
+"""So often Python carries an operation of a loop out before that is said."""
+
+
+class InTurns(Interpreted):
+    """The same in a loop, where it counts the most: how slow that is, is said once."""
+
+    def __init__(self, op: Operation, why: str) -> None:
+        super().__init__(op)
+        self.why, self.count = why, 0
+
+    def __call__(self, *arrays: Array | Text) -> list[Array | Text]:
+        """Carry it out, and count."""
+        self.count += 1
+        if self.count == MANY:
+            warnings.warn(
+                f"{self.op.source}: {self.op.type} {self.op.name!r} is carried out by Python in "
+                f"each turn of a loop, {MANY} times by now, which takes ten to a hundred times as "
+                f"long as compiled code: {self.why}",
+                PerformanceWarning,
+                stacklevel=2,
+            )
+        return super().__call__(*arrays)
 
 
 def waiting(op: Operation) -> Callable[..., object]:

@@ -177,8 +177,6 @@ class Shared:
         """What the program calls."""
         self.slow: dict[Operation, str] = {}
         """Operations that Python carries out although it need not be so, and why."""
-        self.turned: set[Operation] = set()
-        """Those in loops, where it counts the most; texts are Python's in any case."""
         self.variables: list[VariableState] = []
         """The variables that the program touches."""
         self.begun: dict[SSAValue, None] = {}

@@ -57,6 +57,7 @@ from .host_steps import (
     MISTAKES,
     HostStep,
     Interpreted,
+    InTurns,
     backward_of,
     seen_spec,
     waiting,
@@ -140,9 +141,9 @@ class StagingFrame(RegionFrame):
             if any(a is not b for a, b in zip(known, inputs, strict=True)):
                 return self.plain(op, known)
             self.shared.slow[op] = str(error)
-            if self.turns and not any(t.spec.dtype.kind == "s" for t in (*op.inputs, *op.outputs)):
-                self.shared.turned.add(op)
-            return self.host_step(op, Interpreted(op), inputs, backward_of(op))
+            of_texts = any(t.spec.dtype.kind == "s" for t in (*op.inputs, *op.outputs))
+            step = InTurns(op, str(error)) if self.turns and not of_texts else Interpreted(op)
+            return self.host_step(op, step, inputs, backward_of(op))
 
     def by_rule(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Append an operation by its rule; say so if that wants what only the run has, or texts.

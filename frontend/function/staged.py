@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
-from weakref import WeakSet
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -36,7 +35,6 @@ from ...runtime.tracing import EARS
 from ..graph.execute import Plan, Wishes
 from ..graph.frame import Frame, LoweringError, NotSeenError, NotStageableError, OutsideError, Store
 from ..graph.func_graph import Draws, touched_in
-from ..graph.graph import Operation
 from ..graph.tolls import TALLY, Account, Outlook
 from ..graph.variables import ChangedInPlace, Handle, VariableState
 from ..models.compiled import CompiledModel, compile_piece, load_compiled
@@ -162,7 +160,6 @@ class Staged:
         self.written.forget()
         frame.forget()
         self.plan, self.calls, self.slow = plan, shared.calls, shared.slow
-        tell_slow({op: why for op, why in self.slow.items() if op in shared.turned})
         self.may_go_on = bool(self.calls or shared.fault.supposed)
         """Whether a run may have to go on operation by operation."""
         self.model = loaded(program, wished(plan.wishes) if export is None else export.options)
@@ -371,26 +368,6 @@ def reads_any(plan: Plan, specs: Sequence[TensorSpec], of: Sequence[int]) -> boo
             waiting += [x for x in use.operation.results if x not in seen]
             seen.update(use.operation.results)
     return False
-
-
-TOLD: WeakSet[Operation] = WeakSet()
-"""The operations of which it was said that Python carries them out."""
-
-
-def tell_slow(slow: Mapping[Operation, str]) -> None:
-    """Warn, once, of operations that Python carries out in every turn of a loop."""
-    new = [op for op in slow if op not in TOLD]
-    if not new:
-        return
-    TOLD.update(new)
-    more = f" (and {len(new) - 1} more, which `explain()` lists)" if len(new) > 1 else ""
-    warnings.warn(
-        f"{new[0].source}: {new[0].type} {new[0].name!r}{more} is carried out by Python in each "
-        "turn of a loop, which takes ten to a hundred times as long as compiled code: "
-        f"{slow[new[0]]}",
-        PerformanceWarning,
-        stacklevel=2,
-    )
 
 
 def refused(plan: Plan, error: Exception) -> None:

@@ -141,7 +141,6 @@ BY_SIZE = {
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("by", BY_SIZE)
-@pytest.mark.filterwarnings("ignore:.*is carried out by Python in each turn of a loop")
 def test_sizes_that_are_computed_of_elements(by):
     def value(x, numbers):
         made = BY_SIZE[by](x, tf.reduce_max(numbers) + 1)

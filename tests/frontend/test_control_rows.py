@@ -347,7 +347,6 @@ def test_d4_growing_variables_are_compiled():
     assert refusals(f) == [""]
 
 
-@pytest.mark.filterwarnings("ignore:.*is carried out by Python in each turn of a loop")
 def test_d4_shrinking_variables_are_compiled():
     def pascal(x):
         turn = lambda x: (x[:-1] + x[1:],)  # noqa: E731
