@@ -3,9 +3,10 @@
     l2_loss(x)      x * x, their sum, half of it      three uses: each is walked back through anew
                     one use, whose `Way` goes back    noted once: in one kernel where that pays
 
-`parts_together` lets a function run and shows what it did as one use; `under_tapes` carries out
-again what such a function was noted to do. The way back computes once more what lies between
-operands and results, unless it is still there: what nobody needs is left out where it is noted.
+`taking_parts` lets a function run, and `show_together` shows what it did as one use; `under_tapes`
+carries out again what such a function was noted to do. The way back computes once more what lies
+between operands and results, unless it is still there: what nobody needs is left out where it is
+noted.
 """
 
 from __future__ import annotations

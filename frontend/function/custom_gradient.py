@@ -96,7 +96,10 @@ class WithOwnGradient(Generic[Made]):
                 f"function uses variables: {used}"
             )
 
-        def gradients(*grads: object, **options: object) -> list[object]:
+        def gradients(*values: object) -> list[object]:
+            """Return the gradients, of those of the results and maybe these behind them."""
+            grads, again = values[: len(given)], values[len(given) :]
+            options = {"results": nest.pack(made, again)} if takes(rule, "results") else {}
             more: Sequence[object] = ()
             if used:
                 found, more = rule(*grads, variables=used, **options)
@@ -113,22 +116,17 @@ class WithOwnGradient(Generic[Made]):
                 *more,
             ]
 
-        def by_results(*values: object) -> list[object]:
-            grads, again = values[: len(given)], values[len(given) :]
-            return gradients(*grads, results=nest.pack(made, again))
-
-        graph, takes_results = _graph_of(given), takes(rule, "results")
+        graph = _graph_of(given)
         if graph is not None:
             read = [variable.read_value() for variable in used]
             with _TRACED.within(getattr(function, "__func__", function)) as depth:
-                way_back = by_results if takes_results else gradients
-                way_back = way_back if depth <= DEEPEST else _too_deep(name)
+                way_back = gradients if depth <= DEEPEST else _too_deep(name)
                 taken = [*map(as_tensor, operands), *read]
-                results = _staged(graph, name, way_back, taken, given, again=takes_results)
+                again = takes(rule, "results")
+                results = _staged(graph, name, way_back, taken, given, again=again)
         else:
             results = [r.alias() for r in given]
-            back = (lambda *grads: by_results(*grads, *results)) if takes_results else gradients
-            record(name, [*operands, *used], results, back)
+            record(name, [*operands, *used], results, lambda *grads: gradients(*grads, *results))
         packed: Made = nest.pack(made, results)
         return packed
 
