@@ -268,6 +268,11 @@ def is_module_folder(path: str) -> bool:
     return os.path.isfile(os.path.join(path, GRAPH))
 
 
+def in_path(name: str) -> str:
+    """Return a name as a part of a path of names."""
+    return name.replace(".", "..").replace("/", ".S")
+
+
 def values_of_module(folder: str) -> dict[str, Array]:
     """Return the values of a saved module's variables, by the attributes that lead to them."""
     try:
@@ -284,7 +289,7 @@ def values_of_module(folder: str) -> dict[str, Array]:
                 found[path] = values[each["name"]]
             parts = each.get("children", {})
             for key, child in parts.items() if isinstance(parts, dict) else enumerate(parts):
-                name = str(key).replace(".", "..").replace("/", ".S")
+                name = in_path(str(key))
                 if child not in seen:
                     seen.add(child)
                     waiting.append((child, f"{path}/{name}" if path else name))

@@ -41,7 +41,7 @@ from ...values.texts import TEXT
 from ..core.values import path_of, static
 from ..graph.sessions import Session
 from ..graph.state import TfGraph, Variable
-from .checkpoint_state import is_module_folder, told, values_of_module
+from .checkpoint_state import in_path, is_module_folder, told, values_of_module
 from .savers import PARTS, latest_checkpoint
 from .tracking import TRACKED, Trackable
 
@@ -535,7 +535,7 @@ class Walk:
         if isinstance(value, np.ndarray):
             self.found[path] = NumpyState(value)
             return []
-        plain = [(n.replace(".", "..").replace("/", ".S"), x) for n, x in parts_of(value)]
+        plain = [(in_path(n), x) for n, x in parts_of(value)]
         return [(x, f"{path}/{n}" if path else n) for n, x in plain if is_part(x)]
 
     def others(self) -> dict[str, str]:

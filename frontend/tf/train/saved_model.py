@@ -49,7 +49,7 @@ from ..core.creators import VariableAggregation, VariableSynchronization
 from ..core.specs import TensorSpec
 from ..graph.state import TRAINABLE, TfFuncGraph, Variable
 from ..variables.assets import Asset, Assets, place_marked, place_of
-from .checkpoint_state import GRAPH, LoadOptions, SaveOptions
+from .checkpoint_state import GRAPH, LoadOptions, SaveOptions, is_module_folder
 from .checkpoints import value_of
 from .modules import Loaded, LoadedCallable, Module, Restored, SavedSignature
 
@@ -668,7 +668,7 @@ class _Loader:
 
 def contains_saved_model(export_dir: str) -> bool:
     """Say whether a folder is one that `save` wrote."""
-    return (Path(export_dir) / GRAPH).is_file()
+    return is_module_folder(export_dir)
 
 
 def load(export_dir: str, tags: object = None, options: LoadOptions | None = None) -> Loaded:
