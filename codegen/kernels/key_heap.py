@@ -9,10 +9,11 @@ from __future__ import annotations
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
+from ...ir.ops.sort import PLACES
 from ...ir.types.dtypes import i64
 from .builder.combine import across_lanes
 from .builder.elements import Element
-from .builder.keys import PLACES, KeyOrdering
+from .builder.keys import KeyOrdering
 from .builder.loops import Index
 from .heap_sort import HeapSort
 

@@ -36,13 +36,7 @@ def _way(op: Op, target: Target) -> type[Ordering]:
         return ColumnsSort
     if merges(op):
         return MergeSort
-    return KeyHeap if has_keys(op) else ItemHeap
-
-
-def has_keys(op: Op) -> bool:
-    """Say whether the key of an element and its place are 64 bits."""
-    spec = op.specs[0]
-    return spec.dtype.size < i64.size and spec.dtype.kind != "c"
+    return KeyHeap if op.specs[0].dtype.size < i64.size else ItemHeap
 
 
 def merges(op: Op) -> bool:

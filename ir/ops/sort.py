@@ -61,7 +61,9 @@ def first_of(x: Array, k: int, axis: int, *, largest: bool) -> Array:
 
 FEW = 16
 """How many of a column are kept in registers at most."""
-MOST = 1 << 32
+PLACES = 32
+"""Bits of a place behind the key of an element."""
+MOST = 1 << PLACES
 """Rows of 32 bits or fewer are shorter: an element and its place are compared as one number."""
 NARROWEST = 4
 """Columns side by side from which on vectors of them take less time than one by one."""

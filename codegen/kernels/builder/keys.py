@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from xdsl.dialects import arith
 
+from ....ir.ops.sort import PLACES
 from ....ir.types.dtypes import DType, f32, i32, i64
 from .elements import Element
 from .loops import Index, storage, vector_type
 from .ordering import Item, Ordering
-
-PLACES = 32
-"""Bits of a place behind a key."""
 
 
 class KeyOrdering(Ordering):
