@@ -97,7 +97,7 @@ class Client:
         key = self.key(plan)
         make = self.task.maker_of(self.session)
         for each in made.parts.values():
-            part = replace(each, isolated=self.isolated)
+            part = replace(each, isolated=self.isolated, wishes=plan.wishes)
             if part.task == self.task.name:
                 self.own[plan] = RunningPart(self.store, told_part(part, here=True), make)
             else:

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..function.graph_data import GraphData
 from ..graph.control_flow import GraphChoice, GraphLoop
-from ..graph.execute import Plan
+from ..graph.execute import Plan, Wishes
 from ..graph.func_graph import CallGraph, FuncGraph
 from ..graph.gradients import Backward
 from ..graph.graph import Graph, GraphTensor, Operation
@@ -90,6 +90,8 @@ class TaskPart:
     """What the caller gets, by name."""
     isolated: bool = False
     """Whether the session shares no variables and queues with others."""
+    wishes: Wishes = field(default_factory=Wishes)
+    """How the session wants its plans compiled."""
 
 
 @dataclass

@@ -36,6 +36,11 @@ def micro_batch(number: int) -> Iterator[None]:
         yield
 
 
+def is_of_part(op: Operation) -> bool:
+    """Say whether an operation belongs to a part of a batch."""
+    return ATTRIBUTE in op.attributes
+
+
 def first_stage(op: Operation) -> int:
     """Return before which stage an operation does not begin."""
     found: int = op.attributes.get(ATTRIBUTE, 0)

@@ -23,7 +23,7 @@ from ...ir.op import Array
 from ...runtime.comm.halves import refilled, upper_halves
 from ..eager.recorded import unboxed
 from ..function.session import Session
-from ..graph.execute import Plan
+from ..graph.execute import Plan, Wishes
 from ..graph.frame import Frame, ReadValues, Store
 from ..graph.graph import Graph
 from ..graph.variables import Held
@@ -57,7 +57,15 @@ class Talk(Protocol):
 class RunningPart:
     """A part of a plan, or of a graph inside of an operation, ready to be run."""
 
-    def __init__(self, store: Store, part: TaskPart, graph_of: Callable[[TaskPart], Graph]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        part: TaskPart,
+        graph_of: Callable[[TaskPart], Graph],
+        wishes: Wishes | None = None,
+    ) -> None:
+        """Make it ready; a part inside of another one is compiled by the `wishes` of that."""
+        self.wishes = wishes if wishes is not None else part.wishes
         graph = graph_of(part)
         self.session = Session(graph)
         self.session.store = store
@@ -65,7 +73,9 @@ class RunningPart:
         self.plans = [self.plan(graph, segment) for segment in part.segments]
 
         def inner(each: Inner) -> RunningInner:
-            made = None if each.part is None else RunningPart(store, each.part, graph_of)
+            made = (
+                None if each.part is None else RunningPart(store, each.part, graph_of, self.wishes)
+            )
             return RunningInner(each, made)
 
         self.splits = [
@@ -73,15 +83,16 @@ class RunningPart:
             for each in part.segments
         ]
 
-    @staticmethod
-    def plan(graph: Graph, segment: TaskSegment) -> Plan:
+    def plan(self, graph: Graph, segment: TaskSegment) -> Plan:
         """Return the plan of a segment."""
         tensor, operation = graph.get_tensor_by_name, graph.get_operation_by_name
-        return Plan(
+        made = Plan(
             [tensor(name) for name in segment.fetches.values()],
             [tensor(name) for name in segment.feeds.values()],
             [operation(name) for name in segment.ops],
         )
+        made.wishes = self.wishes
+        return made
 
     def run(
         self, given: Mapping[str, object], talk: Talk, noted: ReadValues | None = None

@@ -214,7 +214,7 @@ class Session:
     def _run_piece(self, frame: Frame, plan: Plan, values: list[Array]) -> list[object]:
         """Run a plan that waits for nothing, or a piece of one between waits."""
         where = Where(soft=self.soft_placement, processors=self.processors)
-        wanted = self.wishes.at_once
+        wanted = plan.wishes.at_once
         alone = wanted is None or OWN.traces  # who looks at a step sees each operation by itself
         never = alone and not plan.asks_for_gpu
         at_once = wanted is not False or plan.slides([x.shape for x in values])

@@ -13,6 +13,7 @@ from ....ir.types.tensor import Array
 from ....runtime.deadline import DEADLINE, LateError
 from ....runtime.tracing import Trace, listening
 from ...distributed.client import TASKS, client_for, explained, reset
+from ...distributed.micro_batches import is_of_part
 from ...distributed.simulate import CostModel, reasons, simulated
 from ...formats.messages import RunMetadata
 from ...function.session import Session as CoreSession
@@ -117,6 +118,9 @@ class Session(CoreSession):
             soft = self.soft_placement
             found = simulated(plan, self.available(), self.costs, soft=soft)
         self._places[plan] = found
+        if any(is_of_part(op) for op in plan.ops) and plan.wishes.at_once is False:
+            # Its numbers are those of one process, however the work is cut: compiled code's.
+            plan.wishes = replace(plan.wishes, at_once=True)
         if self.client is not None and self.config.delays:
             self.client.costs = self.costs or CostModel()
         if self.client is None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
+from gravure.frontend.function.staged import Staged
 
 v1 = tf.compat.v1
 
@@ -100,3 +101,18 @@ def test_sessions_are_configured_as_their_server_where_they_say_nothing():
         v1.train.Server.create_local_server(
             config=v1.ConfigProto(rpc_options={"use_rpc_for_inprocess_master": True})
         )
+
+
+@pytest.mark.parametrize("level", ["ON_1", "OFF"])
+def test_what_a_session_wishes_of_compiling_holds_on_tasks(server, level):
+    levels, config = v1.OptimizerOptions, v1.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = getattr(levels, level)
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [3])
+        y = tf.exp(x) * 2.0
+        with v1.Session(server.target, config=config) as session:
+            for _ in range(2 if level == "ON_1" else 200):
+                session.run(y, {x: [1.0, 2.0, 3.0]})
+            [part] = session.client.own.values()
+            [made] = part.plans[0].compiled.values() or [None]
+            assert isinstance(made, Staged) == (level == "ON_1")
