@@ -1,20 +1,34 @@
 """Operations of graphs that are a function of arrays: files, text, pictures, pipelines.
 
-They are carried out by the host, at once or as nodes of a graph; they have no gradient.
+They are carried out by the host, at once or as nodes of a graph; they have no gradient: who asks
+for one of numbers that are made of others is told so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
 from ..graph.frame import Frame, OutsideError
 from ..graph.graph import Kind, Operation
+from ..graph.kinds import NoGradientError
 from ..values.texts import Text
 
 Infer = Callable[[Sequence[TensorSpec]], Sequence[TensorSpec]]
+FLAT = {
+    *("CTCBeamSearchDecoder", "CTCGreedyDecoder", "EditDistance", "LoadAndRemapMatrix"),
+    "LookupTableFindV2",
+}
+"""Those whose results TensorFlow takes for constants: their gradients are None."""
+
+
+def lacks_gradient(type_: str, operands: Iterable[DType], results: Iterable[DType]) -> bool:
+    """Say whether who asks for the gradient of an operation of a type and elements is refused."""
+    smooth = (any(dtype.kind in "fc" for dtype in dtypes) for dtypes in (operands, results))
+    return type_ not in FLAT and all(smooth)
 
 
 class ArrayKind(Kind):
@@ -51,5 +65,10 @@ class ArrayKind(Kind):
         return made
 
     def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[object]:
-        """Return nothing."""
+        """Return nothing, or refuse to give any."""
+        dtypes = ([x.spec.dtype for x in tensors] for tensors in (op.inputs, op.outputs))
+        if type(self) is ArrayKind and lacks_gradient(self.type, *dtypes):
+            raise NoGradientError(
+                f"No gradient defined for operation '{op.name}' (op type: {self.type})"
+            )
         return (None,) * len(op.inputs)

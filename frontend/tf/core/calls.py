@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from ...graph.kinds import (
     COMPLEX_GRADIENTS,
     RULES,
     Composite,
-    NoGradientError,
     Rule,
     complex_gradient,
     register_rule,
@@ -37,6 +36,7 @@ from ...values.run_errors import OpError
 from ...values.texts import Text
 from .bridge import OPERATORS, EagerTensor, EagerTexts, TfTensor, dressed, eager
 from .computed import WHICH, computed_in, with_operands, without
+from .host_ops import refused
 from .sizes import infer_sizes
 from .values import InGraph, InvalidShapesError, InvalidTypesError, convert, graph_of, same
 
@@ -141,7 +141,7 @@ def compute(
         STATE.part = ""
     if rule.differentiable is None:
         results = made if isinstance(made, list) else [made]
-        record(rule.type, tensors, results, functools.partial(_refused, rule.type))
+        record(rule.type, tensors, results, functools.partial(refused, rule.type))
     return made
 
 
@@ -158,10 +158,6 @@ def _as_one_use(
 def _is_complex(type_: str, tensors: Sequence[TfTensor]) -> bool:
     """Say whether an operation takes or makes complex numbers."""
     return type_ in ("Complex", "Cast") or any(x._array.dtype.kind == "c" for x in tensors)
-
-
-def _refused(type_: str, *grads: object) -> NoReturn:
-    raise NoGradientError(f"No gradient defined for operation {type_!r}")
 
 
 def _compute(

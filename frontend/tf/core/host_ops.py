@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NoReturn
 
 import numpy as np
 
 from ....ir.op import Array
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
-from ...data.host import ArrayKind
+from ...data.host import ArrayKind, lacks_gradient
 from ...data.placed import ROOMS
 from ...eager.fourier import transformed
 from ...eager.remembered import ElementsError, notes_of
 from ...formats.examples import Wanted
 from ...graph.graph import Graph, Operation, spec_with_unknowns
-from ...values.context import STATE
+from ...graph.kinds import NoGradientError
+from ...values.context import STATE, record
 from ...values.texts import TEXT, Text
 from .bridge import COMPUTED, EagerTexts, TfTensor, dressed, text_of, wrap
 from .values import InGraph, graph_of
@@ -50,7 +53,7 @@ def host(
     """
     if not isinstance(STATE.context, Graph) and COMPUTED.issuperset([x.__class__ for x in tensors]):
         given = [_text_or_array(x) if reads_text else x._array for x in tensors]
-        return [wrap(x) for x in compute(*given)]
+        return _refusing(type_, tensors, [wrap(x) for x in compute(*given)])
     graph = graph_of(list(tensors))
     if graph is None and (notes := notes_of(tensors)) is not None:
         if effect:
@@ -58,9 +61,23 @@ def host(
         return [dressed(x) for x in notes.step(compute, tensors, is_open=not _fixed(specs))]
     if graph is None:
         given = [_text_or_array(x) if reads_text else x._array for x in tensors]
-        return [wrap(x) for x in compute(*given)]
+        return _refusing(type_, tensors, [wrap(x) for x in compute(*given)])
     kind = ArrayKind(type_, compute, _rule_of(specs), effect=effect, reads_text=reads_text)
-    return [dressed(x) for x in host_node(graph, kind, tensors, name).outputs]
+    return _refusing(type_, tensors, [*map(dressed, host_node(graph, kind, tensors, name).outputs)])
+
+
+def _refusing(type_: str, tensors: Sequence[TfTensor], made: list[TfTensor]) -> list[TfTensor]:
+    """Return results, of which recorders know that they have no gradient."""
+    if STATE.recorders:
+        dtypes = ([x.spec.dtype for x in each] for each in (tensors, made))
+        if lacks_gradient(type_, *dtypes):
+            record(type_, tensors, made, partial(refused, type_))
+    return made
+
+
+def refused(type_: str, *grads: object) -> NoReturn:
+    """Refuse the gradient of an operation of a type that has none."""
+    raise NoGradientError(f"No gradient defined for operation {type_!r}")
 
 
 def _text_or_array(x: TfTensor) -> Text | Array:

@@ -30,7 +30,7 @@ def _chosen(given: Given) -> Sequence[TensorSpec]:
     return [shapes_of.made(rows.i32, (None,)), shapes_of.made(row, (None,))]
 
 
-@rule("NonMaxSuppressionV5", differentiable=False, shapes=_chosen)
+@rule("NonMaxSuppressionV5", differentiable=None, shapes=_chosen)
 def _kept(
     m: Maker, boxes: object, scores: object, count: object, overlap: object, score: object,
     sigma: object,
@@ -138,7 +138,7 @@ def _combined_specs(given: Given) -> Sequence[TensorSpec]:
     return [*(shapes_of.made(row, d) for d in row3), shapes_of.made(rows.i32, (batch,))]
 
 
-@rule("CombinedNonMaxSuppression", differentiable=False, shapes=_combined_specs)
+@rule("CombinedNonMaxSuppression", differentiable=None, shapes=_combined_specs)
 def _combined(
     m: Maker, boxes: object, scores: object, each: int, total: int, overlap: float, score: float,
     by_class: bool, clips: bool,

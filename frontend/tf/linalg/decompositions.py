@@ -45,7 +45,7 @@ from .hosted import NARROW, Matrices, host, matrices, square_matrices
 from .least_squares import shortest
 
 Gradient: TypeAlias = Callable[..., TfTensor]
-SolutionGradient: TypeAlias = Callable[[TfTensor], tuple[TfTensor, TfTensor]]
+SolutionGradient: TypeAlias = Callable[..., tuple[TfTensor, TfTensor]]
 Both: TypeAlias = tuple[TfTensor, TfTensor]
 LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")
 Qr = namedtuple("Qr", "q r")
@@ -528,11 +528,11 @@ def _complete_solution(a: TfTensor, b: TfTensor) -> tuple[TfTensor, SolutionGrad
     batch = matrices(a)
     columns = None if b.shape.rank is None else b.shape.as_list()[-1]
     results = [(b.dtype.name, batch.dims(batch.columns, columns))]
-    (x,) = host("MatrixSolveLs", lambda a, b: (shortest(a, b),), [a, b], results)
+    (found,) = host("MatrixSolveLs", lambda a, b: (shortest(a, b),), [a, b], results)
 
-    def gradient(grad: TfTensor) -> tuple[TfTensor, TfTensor]:
+    def gradient(grad: TfTensor, *, results: TfTensor) -> tuple[TfTensor, TfTensor]:
         """Move what is left over, and what a shortest solution lacks, as the matrix moves."""
-        inverse = _pseudo_inverse(a)
+        x, inverse = results, _pseudo_inverse(a)
         for_b = matmul(inverse, grad, adjoint_a=True)
         left = b - matmul(a, x)
         for_a = matmul(left, matmul(inverse, for_b), adjoint_b=True)
@@ -540,7 +540,7 @@ def _complete_solution(a: TfTensor, b: TfTensor) -> tuple[TfTensor, SolutionGrad
         for_a += matmul(matmul(inverse, x, adjoint_a=True), beside, adjoint_b=True)
         return for_a - matmul(for_b, x, adjoint_b=True), for_b
 
-    return x, gradient
+    return found, gradient
 
 
 def matrix_rank(

@@ -57,7 +57,7 @@ Pair: TypeAlias = Callable[[TfTensor], tuple[TfTensor, TfTensor]]
 """What gives the gradients of two operands."""
 
 
-@op("Bitcast", "input", strict=False, differentiable=False)
+@op("Bitcast", "input", strict=False, differentiable=None)
 def bitcast(m: Maker, input: object, type: DTypeLike | None) -> object:
     """Return the same bits as elements of another type."""
     row = row_of(type)
