@@ -37,3 +37,18 @@ def test_an_operation_that_cannot_be_made_is_named() -> None:
             graph.create_op("Neg", [1.0])
         with pytest.raises(ValueError, match="expected 1 inputs, which do not match 2"):
             graph.create_op("Neg", [x, x])
+
+
+def test_what_is_said_of_an_operation_holds() -> None:
+    with tf.Graph().as_default() as graph, tf.device("/cpu:0"):
+        x = tf.constant(1.0)
+        with pytest.raises(TypeError, match="inputs of 'Neg' are of types"):
+            graph.create_op("Neg", [x], input_types=[tf.int32])
+        with pytest.raises(TypeError, match=r"results of 'Neg.*' are of types"):
+            graph.create_op("Neg", [x], [tf.float64])
+        with pytest.raises(TypeError, match="op_def is not that of 'Abs'"):
+            graph.create_op("Abs", [x], op_def=x.op.op_def)
+        said = graph.create_op("Abs", [x], [tf.float32], [tf.float32])
+        again = graph.create_op("Abs", [x], op_def=said.op_def, compute_device=False)
+        assert "cpu" in said.device.lower()
+        assert again.device == ""

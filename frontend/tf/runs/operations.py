@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Protocol
 
 from ....ir.types.dtypes import DType
@@ -55,6 +56,14 @@ BY_TYPE: list[ByType] = []
 """The one that knows the functions of all types: it is put in where these are."""
 
 
+def _check_types(what: str, said: Sequence[object] | None, tensors: Sequence[object]) -> None:
+    """Raise `TypeError` if tensors have other element types than was said of them."""
+    found = [as_dtype(x.spec.dtype) for x in tensors if isinstance(x, GraphTensor)]
+    wanted = found if said is None else [as_dtype(each).base_dtype for each in said]
+    if wanted != found:
+        raise TypeError(f"{what} are of types {found}, not {wanted}")
+
+
 class Creating(Graph):
     """A graph that operations are added to by their types."""
 
@@ -72,10 +81,19 @@ class Creating(Graph):
     ) -> Operation:
         """Add an operation of a type that `tf.raw_ops` has, or raise `NotFoundError`.
 
-        What it gives follows from its inputs and attributes; nothing else that is said is heeded.
+        What it gives follows from its inputs and attributes: if other element types are said
+        (`dtypes`, `input_types`), or the definition of another type, that is a `TypeError`. Shapes
+        are always computed, as in TensorFlow; without `compute_device` it is put nowhere.
         """
+        if op_def is not None and getattr(op_def, "name", None) != op_type:
+            raise TypeError(f"op_def is not that of {op_type!r}: {op_def!r}")
+        _check_types(f"inputs of {op_type!r}", input_types, inputs)
         [create] = BY_TYPE
-        return create(self, op_type, inputs, name, attrs or {})
+        nowhere = nullcontext() if compute_device else self.on_device(None)
+        with nowhere:
+            made = create(self, op_type, inputs, name, attrs or {})
+        _check_types(f"results of {made.name!r}", dtypes, made.outputs)
+        return made
 
 
 class TfOperation(Operation):
