@@ -225,12 +225,12 @@ class Op(Operation, metaclass=OpKind):
 
     COMMUTATIVE: ClassVar[bool] = False
     """Whether the order of the operands does not matter."""
-
     IDEMPOTENT: ClassVar[bool] = False
     """Whether f(f(x)) is f(x); of two operands, whether f(x, x) is x."""
-
     INVOLUTION: ClassVar[bool] = False
     """Whether f(f(x)) is x."""
+    STEPS: ClassVar[bool] = False
+    """Whether its slope depends on the operand in steps: the slope of that is 0, not none."""
 
     UNSIGNED: ClassVar[bool] = False
     """Whether floats that have no sign, not even a zero, are made of such alone."""

@@ -22,7 +22,7 @@ from ...ir.families import Elementwise
 from ...ir.gradient.tape import Composite
 from ...ir.gradient.walk import walk_back
 from ...ir.op import REGISTRY, Call, Op
-from ..values.context import STATE, Rule, Use
+from ..values.context import STATE, Rule, Use, record
 from .remembered import remembered
 from .tensor import Tensor, apply
 
@@ -169,11 +169,25 @@ def _gradients(
         raise GradientError(f"{use.name} has no gradient")
     try:
         if (known := _remembered_way(use, wanted, grads)) is not None:
-            return known(use.operands, use.results, grads)
-        call = call_of(use)
-        return use.rule(call, *grads) if use.rule is not None else use.op.gradient(call, *grads)
+            found = known(use.operands, use.results, grads)
+        else:
+            call = call_of(use)
+            rule = use.op.gradient if use.rule is None else use.rule
+            found = rule(call, *grads)
     except NotImplementedError as error:
         raise GradientError(str(error)) from None
+    if use.op.STEPS and STATE.recorders and STATE.context is None:
+        return [*map(_in_steps, found, use.operands)]
+    return found
+
+
+def _in_steps(grad: object, x: Any) -> object:
+    """Return a gradient that recorders see depend on an operand, with slope 0, as TensorFlow's."""
+    if not isinstance(grad, Tensor):
+        return grad
+    made = grad.alias()
+    record("InSteps", [grad, x], [made], lambda g: (g, filled_like(x, 0)))
+    return made
 
 
 def _along(use: Use, grads: Sequence[object], wanted: Sequence[bool]) -> Sequence[object]:

@@ -497,3 +497,24 @@ def test_what_was_not_watched_has_no_gradient():
 
         for function in (slopes, tf.function(slopes)):
             assert float(function(tf.constant(3.0))) == (12.0 if way is ways["loop"] else 3.0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        tf.nn.relu,
+        tf.nn.leaky_relu,
+        tf.nn.crelu,
+        lambda x: tf.nn.max_pool1d(x[None, :, None], 2, 2, "VALID"),
+    ],
+    ids=["relu", "leaky_relu", "crelu", "max_pool"],
+)
+def test_slopes_of_steps_are_zeros_and_not_none(function):
+    x = tf.constant([1.0, -2.0, 3.0, 4.0])
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.reduce_sum(function(x))
+        slope = inner.gradient(y, x)
+    assert outer.jacobian(slope, x).numpy().tolist() == np.zeros((4, 4)).tolist()
