@@ -200,6 +200,14 @@ def test_fma_rounds_once(element: str, form: Form) -> None:
     assert max(errors) <= 0.5
 
 
+def test_what_only_far_arguments_need_is_branched_over() -> None:
+    text = Text()
+    MATH["math.erf"](text, Shape("double", 8), Target.parse("x86-64-v4"), "%x")
+    before, *others = text.body().split("br i1")
+    assert len(others) == 1
+    assert before.count("@llvm.fma") < others[0].count("@llvm.fma") / 2
+
+
 def exact_fma(x: Array, y: Array, z: Array) -> list[Any]:
     mp = pytest.importorskip("mpmath").mp
     with mp.workprec(400):
@@ -210,10 +218,11 @@ def exact_fma(x: Array, y: Array, z: Array) -> list[Any]:
 
 
 @each_form
-def test_lanes_do_not_depend_on_each_other(form: Form) -> None:
-    x = np.array([0.5, 1e9, np.nan, -3.0, np.inf, 1e-40, -1e30, 7.0] * 4, np.float32)
+@each_element
+def test_lanes_do_not_depend_on_each_other(element: str, form: Form) -> None:
+    x = np.array([0.5, 1e9, np.nan, -3.0, np.inf, 1e-40, -1e30, 7.0] * 4, DTYPES[element])
     for name in ("sin", "exp", "log", "erf", "tan"):
-        function = Map(f"math.{name}", form.shape("float"), form.target)
+        function = Map(f"math.{name}", form.shape(element), form.target)
         alone = [function(x[i : i + 1])[0] for i in range(x.size)]
         assert_same(function(x), np.array(alone), [x], ulp=0)
 

@@ -2,10 +2,11 @@
 
 No function calls a library, and none uses an intrinsic that LLVM makes a call of, or takes apart
 into its lanes. Each appends to a `Text` what computes it for all lanes, and returns the name of the
-result. Only sin, cos and tan branch, to a function for far arguments; see the note in
-`math_trig.py`. All are right for zeros with their sign, numbers that are not normal, infinities and
-NaN; `tools/accuracy/ulp_table.py` measures how near they come elsewhere,
-`tools/accuracy/math_speed.py` how fast they are. On f16 and bf16 callers widen first.
+result. What few arguments need is branched over where no lane does: sin, cos and tan call a
+function for far ones (see the note in `math_trig.py`), erf has more to do from 1 on. All are right
+for zeros with their sign, numbers that are not normal, infinities and NaN;
+`tools/accuracy/ulp_table.py` measures how near they come elsewhere, `tools/accuracy/math_speed.py`
+how fast they are. On f16 and bf16 callers widen first.
 
 What a function is made of is in `math_exp.py`, `math_log.py`, `math_pow.py`, `math_trig.py`,
 `math_arc.py` and `math_erf.py`; all of them are written in the words of `math_lanes.py`, with the

@@ -12,7 +12,7 @@ themselves in each lane:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ....target import Target
@@ -203,6 +203,30 @@ class Lanes:
 
     def _all_set(self) -> str:
         return Shape("i1", self.shape.lanes).splat(1)
+
+    def some(self, mask: str) -> str:
+        """Return the bit that says whether the mask is set in any lane."""
+        count = self.shape.lanes
+        if not count:
+            return mask
+        packed = self.text.value(f"bitcast {self.mask} {mask} to i{count}")
+        return self.text.value(f"icmp ne i{count} {packed}, 0")
+
+    def overlay(self, mask: str, build: Callable[[], str], under: str) -> str:
+        """Return what `build` appends where the mask is set, else `under`.
+
+        What it appends is branched over where no lane is set.
+        """
+        text = self.text
+        any_set = self.some(mask)
+        before, inside, after = text.block, text.fresh_label(), text.fresh_label()
+        text.line(f"br i1 {any_set}, label %{inside}, label %{after}")
+        text.label(inside)
+        mixed = self.select(mask, build(), under)
+        last = text.block
+        text.line(f"br label %{after}")
+        text.label(after)
+        return text.value(f"phi {self.kind} [ {under}, %{before} ], [ {mixed}, %{last} ]")
 
     # Bits.
 

@@ -111,25 +111,14 @@ def _tangent(lanes: Lanes, r: str, low: str, quarters: str) -> str:
 # after all but the last two is exact. Beyond, x / (2 pi) is summed up modulo 1 from the products
 # of x with all the pieces of 1 / (2 pi) that x's exponent can bring to weight.
 # That takes hundreds of instructions and is hardly ever needed. So it is a function of its own,
-# marked cold, which is called if any lane needs it; it is the only branch in the device math.
+# marked cold, which is called if any lane needs it.
 
 
 def with_far(lanes: Lanes, x: str, size: str, near: str, name: str) -> str:
     """Return `near`, but what the function for far arguments gives where `size` is great."""
-    text, kind, count = lanes.text, lanes.kind, lanes.shape.lanes
     far = lanes.compare("oge", size, FAR[lanes.shape.element, lanes.has_fma])
-    any_far = far
-    if count:
-        packed = text.value(f"bitcast {lanes.mask} {far} to i{count}")
-        any_far = text.value(f"icmp ne i{count} {packed}, 0")
-    before, slow, after = text.block, text.fresh_label(), text.fresh_label()
-    text.line(f"br i1 {any_far}, label %{slow}, label %{after}")
-    text.label(slow)
-    found = text.value(f"call {kind} @{_far_function(lanes, name)}({kind} {x}) cold")
-    mixed = lanes.select(far, found, near)
-    text.line(f"br label %{after}")
-    text.label(after)
-    return text.value(f"phi {kind} [ {near}, %{before} ], [ {mixed}, %{slow} ]")
+    call = f"call {lanes.kind} @{_far_function(lanes, name)}({lanes.kind} {x}) cold"
+    return lanes.overlay(far, lambda: lanes.text.value(call), near)
 
 
 def _far_function(lanes: Lanes, name: str) -> str:
