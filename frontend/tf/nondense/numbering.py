@@ -51,13 +51,26 @@ def in_order(table: Array, sizes: Sequence[int]) -> Array:
     return number
 
 
-def numbers_inside(table: Array, sizes: Sequence[int]) -> Array | None:
-    """Return the number of each row among all of a size, None if some are not among them."""
-    return in_order(table, sizes) if math.prod(sizes) <= MOST and is_inside(table, sizes) else None
+def numbers_inside(
+    table: Array, sizes: Sequence[int], axes: Sequence[int] | None = None
+) -> Array | None:
+    """Return the number of each row among all of a size, None if some are not among them.
 
+    Only some columns count if `axes` says which; the sizes are theirs.
 
-LONG = 1 << 14
-"""So many rows are gone through once, in a loop, instead of column by column."""
+    >>> numbers_inside(np.array([[0, 2], [1, 0]]), [2, 3])
+    array([2, 3])
+    >>> numbers_inside(np.array([[0, 2], [1, 0]]), [3], [1])
+    array([2, 0])
+    """
+    columns = range(table.shape[1]) if axes is None else axes
+    if not _is_counted_in_a_loop(table, columns, sizes):
+        table = table if axes is None else table[:, axes]
+        fits = math.prod(sizes) <= MOST and is_inside(table, sizes)
+        return in_order(table, sizes) if fits else None
+    number = np.empty(len(table), np.int64)
+    ends = np.array([x for pair in zip(columns, sizes, strict=True) for x in pair], np.int64)
+    return number if _count_inside(table, table.shape[1], ends, number) else None
 
 
 def numbers_rising(table: Array, sizes: Sequence[int]) -> Array | None:
@@ -67,7 +80,7 @@ def numbers_rising(table: Array, sizes: Sequence[int]) -> Array | None:
     array([2, 3])
     >>> numbers_rising(np.array([[1, 0], [1, 0]]), [2, 3])
     """
-    if not _is_long(table, sizes):
+    if not _is_counted_in_a_loop(table, range(table.shape[1]), sizes):
         number = numbers_inside(table, sizes)
         return number if number is not None and (number[1:] > number[:-1]).all() else None
     number = np.empty(len(table), np.int64)
@@ -75,10 +88,11 @@ def numbers_rising(table: Array, sizes: Sequence[int]) -> Array | None:
 
 
 def is_put_in_a_loop(table: Array, values: Array, sizes: Sequence[int]) -> bool:
-    """Say whether `put_rising` takes these: many words for an array that is not far larger."""
+    """Say whether `put_rising` takes these: words for an array that is not far larger."""
     are_words = values.dtype != object and values.itemsize == 4 and is_plain(values)
     is_filled = min(sizes, default=0) >= 0 and math.prod(sizes) <= THINNEST * len(values)
-    return are_words and is_filled and len(values) == len(table) and _is_long(table, sizes)
+    fits = are_words and is_filled and len(values) == len(table)
+    return fits and _is_counted_in_a_loop(table, range(table.shape[1]), sizes)
 
 
 def put_rising(table: Array, values: Array, made: Array) -> bool:
@@ -92,10 +106,10 @@ THINNEST = 64
 """
 
 
-def _is_long(table: Array, sizes: Sequence[int]) -> bool:
-    """Say whether rows are gone through in a loop."""
-    fits = table.dtype == np.int64 and is_plain(table) and table.shape[1] == len(sizes)
-    return len(table) >= LONG and fits and math.prod(sizes) <= MOST
+def _is_counted_in_a_loop(table: Array, columns: Sequence[int], sizes: Sequence[int]) -> bool:
+    """Say whether rows are gone through once, instead of column by column."""
+    fits = table.dtype == np.int64 and is_plain(table) and len(columns) == len(sizes)
+    return fits and math.prod(sizes) <= MOST
 
 
 def number_at(table: I64s, at: int, sizes: I64s) -> int:
@@ -118,6 +132,23 @@ def _put_rising(table: I64s, sizes: I64s, values: U32s, made: U32s) -> int:
         if found <= last:
             return 0
         made[found], last = values[i], found
+    return 1
+
+
+@serial
+def _count_inside(table: I64s, width: int, ends: I64s, number: I64s) -> int:
+    """Write the number of each row; say whether all are inside of each second of the `ends`.
+
+    What is before an end is the column that has to be inside of it.
+    """
+    for i in range(len(number)):
+        found = 0
+        for k in range(0, len(ends), 2):
+            x = table[i * width + ends[k]]
+            if x < 0 or x >= ends[k + 1]:
+                return 0
+            found = found * ends[k + 1] + x
+        number[i] = found
     return 1
 
 

@@ -97,7 +97,7 @@ def left_of(sparse: Sequence[Array], axis: object, *, keeps: bool) -> Left | Non
     ends = [sizes[k] for k in left]
     if not left or min(ends) < 0:
         return None
-    number = numbers_inside(indices[:, left], ends)
+    number = numbers_inside(indices, ends, left)
     if number is None:
         return None
     return Left(

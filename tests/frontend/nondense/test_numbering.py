@@ -1,4 +1,4 @@
-"""Indices of many elements are looked through in a loop, of few by numpy: both say the same."""
+"""Indices of elements are looked through in a loop, which says what numpy finds."""
 
 import numpy as np
 import pytest
@@ -43,13 +43,26 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 def test_a_loop_finds_what_numpy_finds(name, monkeypatch):
     table = TABLES[name]
+    some = [SIZES[2], SIZES[0]], [2, 0]
     found = numbering.numbers_rising(table, SIZES)
-    monkeypatch.setattr(numbering, "LONG", 1 << 60)
+    of_columns = numbering.numbers_inside(table, *some)
+    monkeypatch.setattr(numbering, "_is_counted_in_a_loop", lambda *_: False)
     wanted = numbering.numbers_rising(table, SIZES)
+    np.testing.assert_equal(of_columns, numbering.numbers_inside(table, *some))
     assert (found is None) == (wanted is None)
     if wanted is not None:
         np.testing.assert_array_equal(found, wanted, strict=True)
         np.testing.assert_array_equal(found, np.ravel_multi_index((*table.T,), SIZES))
+
+
+def test_few_rows_are_not_gone_through_column_by_column(monkeypatch):
+    monkeypatch.setattr(numbering, "largest", None)
+    few = np.array([[1, 0], [0, 1]])
+    assert numbering.numbers_inside(few, [2, 2]).tolist() == [2, 1]
+    assert numbering.numbers_inside(few, [1], [1]) is None
+    assert numbering.numbers_rising(few, [2, 2]) is None
+    sparse = tf.sparse.SparseTensor(few, [3.0, 4.0], [2, 2])
+    assert tf.sparse.reduce_max(sparse, 0).numpy().tolist() == [3.0, 4.0]
 
 
 def test_sizes_whose_numbers_do_not_fit_are_told():
