@@ -6,6 +6,9 @@
           acc = combine(acc, body(x[..], y[..]))
         out[.., v] = finish(acc), then the element-wise rest
 
+Of a contraction, vectors of several results are made at a time: those of the last result dims, if
+they are short. They share what is read, and no one waits for the other.
+
 Where rows that are added up lie far apart in memory, a few are read side by side in long pieces:
 
       for piece of the innermost dim        some KiB
@@ -20,12 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 
 from xdsl.dialects import arith
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir import Op
+from ...ir.facts import KernelForm
 from ...ir.iteration import Affine, Iteration
 from ...ir.types import dtypes
 from ...ir.types.dims import Dim, ceil_divide
@@ -51,6 +56,11 @@ ROWS = 8
 """... of so many rows: what they come to lies in L1 meanwhile."""
 WIDEST = 8
 """Vectors of the result that are made at a time, so that more of a row is read at a time."""
+SPARE = 6
+"""Registers that are left for what is read where several results are made at a time."""
+
+Place = tuple[Sequence[int], Index]
+"""Where a vector of results lies: along the short dims that are not walked, and the walked one."""
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -72,7 +82,7 @@ class Reduce:
         self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         axes = [Axis([Token(d)]) for d in (*made.parallel, *made.reduce)]
         self.plan = plan_axes(axes, self.trace)
-        self.group(target.lanes)
+        self.group(target)
 
     # -- dims -----------------------------------------------------------------------------
 
@@ -94,7 +104,7 @@ class Reduce:
             tracer.visit(operand, at)
         tracer.visit(self.root, self.write_index(index))
 
-    def group(self, lanes: int) -> None:
+    def group(self, target: Target) -> None:
         """Merge dims; walk the one along which the result is contiguous."""
         count = len(self.space_of.parallel)
         self.offset = flatten(self.write_index(self.plan.index), spec_of(self.root.type).dims)
@@ -106,10 +116,28 @@ class Reduce:
         self.walked = walked[-1] if walked else Group(())
         self.outer = [g for g in groups if g is not self.walked]
         self.inner = merge(inner, accesses, self.plan.alone)
-        self.lanes = fitting_lanes(self.walked.extent, lanes, even=self.loops.fine)
+        self.lanes = fitting_lanes(self.walked.extent, target.lanes, even=self.loops.fine)
         every = [*self.outer, self.walked, *self.inner]
         self.space = Space(every, self.walked, self.lanes)
         self.reader = ElementReader(self.loops, self.arguments, self.space)
+        self.several = self.short(self.outer, target)
+        self.outer = self.outer[: len(self.outer) - len(self.several)]
+
+    def short(self, groups: Sequence[Group], target: Target) -> Sequence[Group]:
+        """Return the last groups, of whose results there are few enough for the registers."""
+        if self.loops.fine or KernelForm("contract") != self.anchor.KERNEL or any(self.guarded):
+            return ()
+        along = self.walked.extent
+        if not isinstance(along, int) or along < self.lanes:
+            return ()  # what is read by halves of vectors is read for each result
+        size, first = self.anchor.result_specs[0].dtype.size, len(groups)
+        taken = self.wide * -(-max(1, self.lanes) * size // (4 * target.lanes))
+        for group in reversed(groups[1:]):
+            extent = group.extent
+            if not isinstance(extent, int) or taken * extent > target.registers - SPARE:
+                break
+            taken, first = taken * extent, first - 1
+        return groups[first:]
 
     # -- loops ----------------------------------------------------------------------------
 
@@ -212,7 +240,7 @@ class Reduce:
         assert place is not None, "the vector is known"
         for number in range(count):
             self.inner[0].value = self.loops.add(first, number)
-            total = self.step(total, place)
+            total = self.step(total, ((), place))
         self.keep(total)
 
     def add_up(self) -> None:
@@ -247,11 +275,18 @@ class Reduce:
         """Compute and store some vectors of the result."""
         loops, first = self.loops, self.walked.value
         assert first is not None, "the vector is known"
-        places = [first if not n else loops.add(first, n * self.lanes) for n in range(wide)]
-        totals = self.reduced(self.inner, [self.start()] * wide, places)
+        along = [first if not n else loops.add(first, n * self.lanes) for n in range(wide)]
+        places = list(product(product(*(range(group.extent) for group in self.several)), along))
+        totals = self.reduced(self.inner, [self.start()] * len(places), places)
         for place, total in zip(places, totals, strict=True):
-            self.walked.value = place
+            self.move(place)
             self.store(total)
+
+    def move(self, place: Place) -> None:
+        """Have a vector of results be the one that is spoken of."""
+        for group, at in zip(self.several, place[0], strict=True):
+            group.value = at
+        self.walked.value = place[1]
 
     def store(self, total: Element) -> None:
         """Store one vector of the result, finished."""
@@ -267,7 +302,7 @@ class Reduce:
         self.loops.store(value, self.out, base, reader.mask)
 
     def reduced(
-        self, groups: Sequence[Group], totals: Sequence[Element], places: Sequence[Index]
+        self, groups: Sequence[Group], totals: Sequence[Element], places: Sequence[Place]
     ) -> Sequence[Element]:
         """Return the combinations over loop groups for some vectors, starting from `totals`."""
         if not groups:
@@ -290,7 +325,7 @@ class Reduce:
         return self.start().dtype.is_float and self.space_of.combiner == "add"
 
     def blocks(
-        self, group: Group, totals: Sequence[Element], places: Sequence[Index]
+        self, group: Group, totals: Sequence[Element], places: Sequence[Place]
     ) -> Sequence[Element]:
         """Return the sums over a long dim, block by block."""
         loops, math = self.loops, self.reader.math
@@ -306,10 +341,10 @@ class Reduce:
             outer.carry(*(math.add(total, part).value for total, part in sums))
         return _like(totals, outer.results)
 
-    def step(self, total: Element, place: Index) -> Element:
+    def step(self, total: Element, place: Place) -> Element:
         """Return the total of the vector at a place combined with one more body."""
         reader = self.reader
-        self.walked.value = place
+        self.move(place)
         reader.fresh()
         elements = [self.read(i) for i in range(len(self.anchor.operands))]
         made = self.space_of.body(reader.math, *elements)
