@@ -6,6 +6,12 @@
           acc = combine(acc, body(x[..], y[..]))
         out[.., v] = finish(acc), then the element-wise rest
 
+Rows of 2, 4 or 8 elements that are added up lie in one vector, several of them, and of 16:
+
+      for r in the reduced dim and the innermost one, by vectors
+        parts = combine(parts, body(x[..]))
+        out[..] = finish(one half of parts combined with the other, down to one row)
+
 Of a contraction, vectors of several results are made at a time: those of the last result dims, if
 they are short. They share what is read, and no one waits for the other.
 
@@ -39,7 +45,7 @@ from ...ir.types.tensor import spec_of
 from ...lazy import cached_property
 from ...passes.analysis.walks import Axis
 from ...target import Target
-from .builder.combine import COMBINERS, identity
+from .builder.combine import ACCUMULATORS, COMBINERS, LoopReduction, accumulate, halved, identity
 from .builder.elements import Element
 from .builder.loops import Index
 from .builder.plan import open_kernel, plan_axes, returned_values
@@ -123,6 +129,25 @@ class Reduce:
         self.several = self.short(self.outer, target)
         self.outer = self.outer[: len(self.outer) - len(self.several)]
 
+        self.most = target.lanes
+        self.rows = None if self.several else self.short_rows()
+
+    def short_rows(self) -> Group | None:
+        """Return the reduced dim and the innermost one as one, if a vector is of several rows."""
+        few, kind = self.walked.extent, self.anchor.result_specs[0].dtype.kind
+        if self.loops.fine or any(self.guarded) or len(self.inner) != 1 or kind not in "fiu":
+            return None
+        if not isinstance(few, int) or not 1 < few <= self.most or self.most % few:
+            return None
+        tracer = Tracer()
+        for position, operand in enumerate(self.anchor.operands):
+            tracer.visit(operand, self.read_index(position, self.plan.index))
+        offsets = [access.offset for access in tracer.accesses]
+        tokens = [*self.inner[0].tokens, *self.walked.tokens]
+        found = merge(tokens, offsets, tracer.alone)
+        is_one = len(found) == 1 and all(o.coefficient(tokens[-1]) == 1 for o in offsets)
+        return found[0] if is_one else None
+
     def short(self, groups: Sequence[Group], target: Target) -> Sequence[Group]:
         """Return the last groups, of whose results there are few enough for the registers."""
         if self.loops.fine or KernelForm("contract") != self.anchor.KERNEL or any(self.guarded):
@@ -146,6 +171,8 @@ class Reduce:
         if self.loops.fine:
             one = partial(self.result, 1)
             units = over_vectors(self.loops, self.reader, self.outer, self.walked, one)
+        elif self.rows is not None:
+            units = over_units(self.loops, self.outer, partial(self.along_rows, self.rows))
         elif self.wide > 1 and not self.outer:
             units = self.over_bands()
         else:
@@ -173,6 +200,39 @@ class Reduce:
         """Walk the innermost dim of the result."""
         extent = self.walked.extent
         self.span(0, extent if isinstance(extent, int) else self.loops.index(extent))
+
+    def along_rows(self, rows: Group) -> None:
+        """Make the only vector of the result: from vectors of several rows, which are folded."""
+        loops, few, before = self.loops, self.lanes, self.reader
+        space = Space([*self.outer, rows], rows, self.most)
+        self.reader, self.lanes = ElementReader(loops, self.arguments, space), self.most
+        total, high = self.start(), loops.multiply(loops.index(self.inner[0].extent), few)
+        longest, end = BLOCK * ACCUMULATORS * self.lanes, loops.known(high)
+        if self.is_added() and isinstance(end, int) and end > longest:
+            with loops.loop(0, high, longest, [total.value]) as block:
+                last = loops.minimum(loops.add(block.index, longest), high)
+                (so_far,) = _like([total], block.values)
+                block.carry(self.combine(so_far, self.of_rows(rows, block.index, last)).value)
+            (total,) = _like([total], block.results)
+        else:
+            total = self.of_rows(rows, 0, high)
+        self.reader, self.lanes, self.walked.value = before, few, 0
+        self.store(halved(loops, total, few, self.combine))
+
+    def of_rows(self, rows: Group, low: Index, high: Index) -> Element:
+        """Return what vectors of several rows come to, lane by lane."""
+
+        def element(at: Index) -> Element:
+            rows.value = self.loops.add(low, at)
+            return self.made()
+
+        combine = COMBINERS[self.space_of.combiner]
+        part = LoopReduction(self.start(), self.start(), combine, element)
+        return accumulate(self.reader, self.loops.subtract(high, low), [part])[0]
+
+    def combine(self, x: Element, y: Element) -> Element:
+        """Return two elements put together."""
+        return COMBINERS[self.space_of.combiner](self.reader.math, x, y)
 
     def span(self, low: Index, high: Index) -> None:
         """Walk a part of the innermost dim of the result."""
@@ -245,8 +305,7 @@ class Reduce:
 
     def add_up(self) -> None:
         """Combine a vector of what there was before with the parts."""
-        combine = COMBINERS[self.space_of.combiner]
-        self.keep(combine(self.reader.math, self.kept(STRETCH), self.kept()), STRETCH)
+        self.keep(self.combine(self.kept(STRETCH), self.kept()), STRETCH)
 
     def kept(self, behind: int = 0) -> Element:
         """Return the vector of parts, or of what lies behind them."""
@@ -343,14 +402,17 @@ class Reduce:
 
     def step(self, total: Element, place: Place) -> Element:
         """Return the total of the vector at a place combined with one more body."""
-        reader = self.reader
         self.move(place)
+        return self.combine(total, self.made())
+
+    def made(self) -> Element:
+        """Return one more body."""
+        reader = self.reader
         reader.fresh()
         elements = [self.read(i) for i in range(len(self.anchor.operands))]
         made = self.space_of.body(reader.math, *elements)
-        made = reader.math.cast(made, total.dtype)
-        made = reader.math.spread(made, self.lanes)
-        return COMBINERS[self.space_of.combiner](reader.math, total, made)
+        made = reader.math.cast(made, self.anchor.result_specs[0].dtype)
+        return reader.math.spread(made, self.lanes)
 
     def read(self, operand: int) -> Element:
         """Return an operand's element, or what stands outside of it."""

@@ -66,6 +66,20 @@ def across_lanes(loops: Loops, combiner: str, x: Element) -> Element:
     return Element(value, x.dtype, 0)
 
 
+def halved(
+    loops: Loops, x: Element, lanes: int, combine: Callable[[Element, Element], Element]
+) -> Element:
+    """Return the combination of both halves of a vector, and of theirs, down to so many lanes."""
+    while x.lanes > lanes:
+        half = x.lanes // 2
+        low, high = (
+            Element(loops.shuffle(x.value, x.value, range(at, at + half)), x.dtype, half)
+            for at in (0, half)
+        )
+        x = combine(low, high)
+    return x
+
+
 @dataclass(frozen=True)
 class LoopReduction:
     """A reduction along a loop: what there is already, what changes nothing, what it takes in."""
