@@ -7,6 +7,10 @@
 
 Two f32 are a word: `gv.words %x` are taken apart and put together by shifts, all in one loop.
 
+    %0 = gv.sum %x : complex      =>    %p = gv.pairs %x   %s = gv.sum %p   %0 = gv.of_pairs %s
+
+Of numbers in memory both parts are added up as they lie there.
+
 What a function is given, a weight, and what a host step gives are memory in which the parts of a
 number lie side by side; so is what a function or a host step gets. Operations say what they are by
 parts (`Op.by_parts`), or are the same for both (`PARTWISE`, and those that move elements); choices
@@ -30,9 +34,11 @@ from ..ir.compose.maker import Maker
 from ..ir.host import is_host
 from ..ir.ops.complex import Memory
 from ..ir.ops.control.control import If, While
+from ..ir.ops.reduce import Fold
 from ..ir.ops.structure import Weight, Yield
 from ..ir.program import functions
 from ..ir.types.dtypes import PARTS, c64, f32, i32, i64
+from ..ir.types.shapes import normalize_axes
 from ..ir.types.tensor import spec_of
 from ..ir.types.values import is_complex
 from .base import Pass
@@ -102,6 +108,9 @@ class TakenApart:
     def compute(self, op: Op) -> None:
         """Make the results of an operation of the parts of its operands."""
         make = Maker(GraphEmit.before(op))
+        if isinstance(op, Fold) and op.PARTWISE and op.operands[0] not in self.parts:
+            replace_uses(op.results[0], as_pairs(op, make))
+            return
         given = [self.taken(x, op) for x in op.operands]
         made = computed(op, make, given)
         for old, new in zip(op.results, made, strict=True):
@@ -226,6 +235,15 @@ def as_words(make: Maker, parts: Complex) -> SSAValue:
     low = make.bitwise_and(low, make.number((1 << 32) - 1, i64))
     made: SSAValue = make.bitwise_or(low, make.shift_left(high, make.number(32, i64)))
     return made
+
+
+def as_pairs(op: Fold, make: Maker) -> SSAValue:
+    """Return what elements along axes come to that lie in memory: those of both parts at once."""
+    x, attributes = op.operands[0], op.plain_attributes()
+    axes = normalize_axes(attributes["axes"], spec_of(x.type).rank)
+    made = make.emit(type(op), make.pairs(x), **{**attributes, "axes": tuple(axes)})
+    whole: SSAValue = make.of_pairs(made)
+    return whole
 
 
 def computed(op: Op, make: Maker, given: Sequence[Value]) -> Sequence[Value]:

@@ -19,9 +19,10 @@ from ...ir.families import Binary, Elementwise
 from ...ir.op import REGISTRY, Array, Op
 from ...ir.ops.complex import ToComplex
 from ...ir.ops.elementwise import Abs, Neg
-from ...ir.ops.reduce import Fold, Prod, is_along_rows
+from ...ir.ops.reduce import Fold, Prod
 from ...ir.types import dtypes as rows
 from ...ir.types.numerics import in_wide
+from ...ir.types.shapes import normalize_axes
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.buffer import keep_pages
 from ...runtime.tracing import EARS, span
@@ -367,14 +368,17 @@ class Runner:
     def is_of_known_types(
         self, specs: Sequence[TensorSpec], attributes: dict[str, object], *, is_little: bool
     ) -> bool:
-        """Say whether compiled code may be for these types: of complex ones, for sums of rows.
+        """Say whether compiled code may be for these types: of complex ones, for sums.
 
-        In other sums numpy takes the two parts of each number together.
+        Along axes that lie apart numpy takes the two parts of each number together.
         """
         if not any(spec.dtype.kind in "cs" for spec in specs):
             return True
-        is_sum = self.op.PARTWISE and issubclass(self.op, Fold) and not is_little
-        return is_sum and specs[0].dtype is rows.c64 and is_along_rows(specs[0], attributes)
+        axes = attributes.get("axes")
+        if is_little or not (self.op.PARTWISE and issubclass(self.op, Fold)):
+            return False
+        found = normalize_axes(axes, specs[0].rank) if isinstance(axes, tuple) else ()
+        return bool(found) and max(found) - min(found) < len(found)
 
     def compiled(
         self,

@@ -169,3 +169,40 @@ func.func @real(%x: tensor<2xf32>) -> tensor<2xf32> {
 //   %0 = gv.neg %x : (tensor<2xf32>) -> tensor<2xf32>
 //   func.return %0 : tensor<2xf32>
 // }
+
+// -----
+// Numbers in memory are added up as they lie there; those that are computed, part by part.
+func.func @sums(%x: tensor<3x4xcomplex<f32>>) -> (tensor<3xcomplex<f32>>, tensor<1x4xcomplex<f32>>) {
+  %0 = gv.sum %x {axes = array<i64: -1>} : (tensor<3x4xcomplex<f32>>) -> tensor<3xcomplex<f32>>
+  %1 = gv.conj %x : (tensor<3x4xcomplex<f32>>) -> tensor<3x4xcomplex<f32>>
+  %2 = gv.sum %1 {axes = array<i64: 0>, keepdims = true} : (tensor<3x4xcomplex<f32>>) -> tensor<1x4xcomplex<f32>>
+  func.return %0, %2 : tensor<3xcomplex<f32>>, tensor<1x4xcomplex<f32>>
+}
+
+// ->
+// func.func @sums(%x: tensor<3x4xcomplex<f32>>) -> (tensor<3xcomplex<f32>>, tensor<1x4xcomplex<f32>>) {
+//   %0 = gv.words %x : (tensor<3x4xcomplex<f32>>) -> tensor<3x4xi64>
+//   %1 = gv.constant {value = #gv.array<i64, "", [32]>} : () -> tensor<i64>
+//   %2 = gv.shift_right %0, %1 : (tensor<3x4xi64>, tensor<i64>) -> tensor<3x4xi64>
+//   %3 = gv.cast %0 {dtype = #gv.dtype<i32>} : (tensor<3x4xi64>) -> tensor<3x4xi32>
+//   %4 = gv.bitcast %3 {dtype = #gv.dtype<f32>} : (tensor<3x4xi32>) -> tensor<3x4xf32>
+//   %5 = gv.cast %2 {dtype = #gv.dtype<i32>} : (tensor<3x4xi64>) -> tensor<3x4xi32>
+//   %6 = gv.bitcast %5 {dtype = #gv.dtype<f32>} : (tensor<3x4xi32>) -> tensor<3x4xf32>
+//   %7 = gv.pairs %x : (tensor<3x4xcomplex<f32>>) -> tensor<3x4x2xf32>
+//   %8 = gv.sum %7 {axes = array<i64: 1>} : (tensor<3x4x2xf32>) -> tensor<3x2xf32>
+//   %9 = gv.of_pairs %8 : (tensor<3x2xf32>) -> tensor<3xcomplex<f32>>
+//   %10 = gv.neg %6 : (tensor<3x4xf32>) -> tensor<3x4xf32>
+//   %11 = gv.sum %4 {axes = array<i64: 0>, keepdims = true} : (tensor<3x4xf32>) -> tensor<1x4xf32>
+//   %12 = gv.sum %10 {axes = array<i64: 0>, keepdims = true} : (tensor<3x4xf32>) -> tensor<1x4xf32>
+//   %13 = gv.bitcast %11 {dtype = #gv.dtype<i32>} : (tensor<1x4xf32>) -> tensor<1x4xi32>
+//   %14 = gv.bitcast %12 {dtype = #gv.dtype<i32>} : (tensor<1x4xf32>) -> tensor<1x4xi32>
+//   %15 = gv.cast %13 {dtype = #gv.dtype<i64>} : (tensor<1x4xi32>) -> tensor<1x4xi64>
+//   %16 = gv.cast %14 {dtype = #gv.dtype<i64>} : (tensor<1x4xi32>) -> tensor<1x4xi64>
+//   %17 = gv.constant {value = #gv.array<i64, "", [4294967295]>} : () -> tensor<i64>
+//   %18 = gv.bitwise_and %15, %17 : (tensor<1x4xi64>, tensor<i64>) -> tensor<1x4xi64>
+//   %19 = gv.constant {value = #gv.array<i64, "", [32]>} : () -> tensor<i64>
+//   %20 = gv.shift_left %16, %19 : (tensor<1x4xi64>, tensor<i64>) -> tensor<1x4xi64>
+//   %21 = gv.bitwise_or %18, %20 : (tensor<1x4xi64>, tensor<1x4xi64>) -> tensor<1x4xi64>
+//   %22 = gv.of_words %21 : (tensor<1x4xi64>) -> tensor<1x4xcomplex<f32>>
+//   func.return %9, %22 : tensor<3xcomplex<f32>>, tensor<1x4xcomplex<f32>>
+// }
