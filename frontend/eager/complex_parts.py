@@ -71,6 +71,8 @@ def _parts(op: type[Op], emit: GraphEmit, *parts: SSAValue) -> list[object]:
     return [emit(part, whole) for part in (Real, Imag)]
 
 
+WHOLE = 16
+"""So many products, or so many halved some times, are made at a time."""
 SHARE = 1 << 12
 """So many numbers of twice 64 bits stay in a processor's cache with their parts."""
 
@@ -156,8 +158,13 @@ def products_along(x: Array, *, axes: Sequence[int], keepdims: bool) -> Array:
     blocks = blocks_along(x, found)
     outer, count, inner = blocks.shape
     made = np.empty((outer, inner), x.dtype)
-    rooms = [np.empty((count + 1) // 2 * inner, x.dtype) for _ in range(2)]
-    _multiply_along(in_a_row(blocks), *map(in_a_row, (*rooms, made)), count, inner)
+    size = max((count + 1) // 2 * inner, WHOLE * WHOLE) + WHOLE
+    rooms = [np.empty(size, x.dtype) for _ in range(2)]
+    if inner == 1:
+        turned = np.empty(WHOLE * WHOLE, x.dtype)
+        _multiply_rows(in_a_row(blocks), *map(in_a_row, (*rooms, turned, made)), count)
+    else:
+        _multiply_along(in_a_row(blocks), *map(in_a_row, (*rooms, made)), count, inner)
     return made.reshape(shape)
 
 
@@ -236,13 +243,99 @@ def _multiply_along(
     size = 2 * count * inner
     blocks = len(x) // size
     for block in range(blocks):
-        left = _halve(x, block * size, room, count, inner)
-        while left > 1:
-            left = _halve(room, 0, other, left, inner)
-            left = _halve(other, 0, room, left, inner)
+        _shorten_to_one(x, block * size, room, other, count, inner)
         for i in range(2 * inner):
             made[2 * block * inner + i] = room[i]
     return blocks
+
+
+@serial
+def _multiply_rows(
+    x: Array, room: Array, other: Array, turned: Array, made: Array, count: int
+) -> int:
+    """Do so with rows: what is left of some of them, if it is little, is multiplied at a time."""
+    blocks = len(made) // 2
+    for first in range(0, blocks, WHOLE):
+        rows, left = min(WHOLE, blocks - first), count
+        for row in range(rows):
+            at, left = 2 * (first + row) * count, count
+            if left <= WHOLE:
+                _turn(x, at, turned, row, left)
+            else:
+                left = _shorten(x, at, room, left, 1)
+                while left > WHOLE:
+                    left = _shorten(room, 0, other, left, 1)
+                    left = _shorten(other, 0, room, left, 1)
+                _turn(room, 0, turned, row, left)
+        _shorten_to_one(turned, 0, room, other, left, WHOLE)
+        for i in range(2 * rows):
+            made[2 * first + i] = room[i]
+    return blocks
+
+
+def _turn(x: Array, first: int, made: Array, column: int, count: int) -> int:
+    """Write numbers that lie side by side below each other."""
+    for i in range(count):
+        made[2 * (i * WHOLE + column)] = x[first + 2 * i]
+        made[2 * (i * WHOLE + column) + 1] = x[first + 2 * i + 1]
+    return count
+
+
+def _shorten_to_one(x: Array, first: int, room: Array, other: Array, count: int, inner: int) -> int:
+    """Multiply halves until there is one row, which lies in the first room."""
+    left = _shorten(x, first, room, count, inner)
+    while left > 1:
+        left = _shorten(room, 0, other, left, inner)
+        left = _shorten(other, 0, room, left, inner)
+    return left
+
+
+def _shorten(x: Array, first: int, made: Array, count: int, inner: int) -> int:
+    """Multiply halves, and twice if there are some rows; return how many are left."""
+    if count < 4:
+        return _halve(x, first, made, count, inner)
+    return _quarter(x, first, made, count, inner)
+
+
+def _quarter(x: Array, first: int, made: Array, count: int, inner: int) -> int:
+    """Multiply both halves, and those of what that makes, which is not written in between.
+
+    Vectors are whole where there is room: what they write too much is written anew, or not read.
+    """
+    half, kept = count // 2, count - count // 2
+    left = kept - kept // 2
+    behind, to = first + 2 * kept * inner, first + 2 * left * inner
+    beyond, both = to + 2 * kept * inner, (half - left) * inner
+    most = min((len(x) - beyond) // 2, len(made) // 2)
+    for i in range(min((both + WHOLE - 1) // WHOLE * WHOLE, most)):
+        a, b = x[first + 2 * i], x[first + 2 * i + 1]
+        c, d = x[behind + 2 * i], x[behind + 2 * i + 1]
+        e = rounded(rounded(a * c, made) - rounded(b * d, made), made)
+        f = rounded(rounded(a * d, made) + rounded(b * c, made), made)
+        a, b = x[to + 2 * i], x[to + 2 * i + 1]
+        c, d = x[beyond + 2 * i], x[beyond + 2 * i + 1]
+        g = rounded(rounded(a * c, made) - rounded(b * d, made), made)
+        h = rounded(rounded(a * d, made) + rounded(b * c, made), made)
+        made[2 * i] = rounded(e * g, made) - rounded(f * h, made)
+        made[2 * i + 1] = rounded(e * h, made) + rounded(f * g, made)
+    for i in range(both, left * inner):  # of an odd number of rows the one in the middle waits
+        j = 2 * i
+        e, f = _product(x, first + j, behind + j, made)
+        if i + left * inner < kept * inner:
+            g, h = x[to + j], x[to + j + 1]
+            made[j] = rounded(e * g, made) - rounded(f * h, made)
+            made[j + 1] = rounded(e * h, made) + rounded(f * g, made)
+        else:
+            made[j], made[j + 1] = e, f
+    return left
+
+
+def _product(x: Array, at: int, other: int, like: Array) -> tuple[float, float]:
+    """Return the product of two numbers of an array; each step is rounded."""
+    a, b, c, d = x[at], x[at + 1], x[other], x[other + 1]
+    real = rounded(a * c, like) - rounded(b * d, like)
+    imag = rounded(a * d, like) + rounded(b * c, like)
+    return rounded(real, like), rounded(imag, like)
 
 
 def _halve(x: Array, first: int, made: Array, count: int, inner: int) -> int:
