@@ -1,4 +1,4 @@
-"""Small PNGs of the usual kind are decoded by loops as others decode them; the rest is left."""
+"""PNGs of the usual kind are written and read by loops as others do it; the rest is left."""
 
 import io
 import struct
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
+from gravure.frontend.tf.io import pictures
 from gravure.frontend.tf.io.plain_png import SIGNATURE, plain_png
 
 PIL = pytest.importorskip("PIL.Image")
@@ -38,6 +39,44 @@ def test_each_filter_is_undone(mode):
     found = plain_png(data)
     assert found.tobytes() == wanted.tobytes()
     assert tf.io.decode_png(data).numpy().tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("compression", [-1, 0, 9])
+def test_large_ones_are_written_and_read_without_others(depth, compression, monkeypatch):
+    monkeypatch.setattr(pictures, "pillow", lambda: pytest.fail("asks for Pillow"))
+    random = np.random.default_rng(depth)
+    slopes = np.add.outer(np.arange(200), np.arange(150))[:, :, None] * np.arange(1, depth + 1)
+    for noise in (1, 9, 256):
+        image = (slopes + random.integers(0, noise, slopes.shape)).astype(np.uint8)
+        data = tf.io.encode_png(image, compression).numpy()
+        np.testing.assert_array_equal(tf.io.decode_png(data), image)
+        other = np.asarray(PIL.open(io.BytesIO(data))).reshape(image.shape)
+        np.testing.assert_array_equal(other, image)
+
+
+def least_filters(image):
+    """Return the number of the filter of each row whose bytes are the least, as they are signed."""
+    height, width, depth = image.shape
+    lines = np.zeros((height + 1, width + 1, depth), np.int64)
+    lines[1:, 1:] = image
+    here, left, up, corner = lines[1:, 1:], lines[1:, :-1], lines[:-1, 1:], lines[:-1, :-1]
+    every = np.stack([left, up, corner])
+    nearest = np.argmin(abs(left + up - corner - every), 0)
+    guesses = (0 * left, left, up, (left + up) // 2, np.choose(nearest, every))
+    left_over = [abs((here - guess).astype(np.int8).astype(int)).sum((1, 2)) for guess in guesses]
+    return np.argmin(left_over, 0)
+
+
+@pytest.mark.parametrize("noise", [1, 3, 256])
+def test_each_row_has_the_filter_that_leaves_the_least(noise):
+    random = np.random.default_rng(noise)
+    slopes = np.add.outer(np.arange(40) ** 2 // 8, np.arange(30))[:, :, None] * [1, 2, 5]
+    image = (slopes + random.integers(0, noise, slopes.shape)).astype(np.uint8)
+    data = tf.io.encode_png(image).numpy()
+    rows = zlib.decompress(data[data.index(b"IDAT") + 4 : -16])
+    found = np.frombuffer(rows, np.uint8).reshape(40, 91)[:, 0]
+    np.testing.assert_array_equal(found, least_filters(image))
 
 
 def test_what_is_written_is_read():

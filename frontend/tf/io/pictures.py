@@ -1,6 +1,7 @@
 """Images as bytes: JPEG, PNG, GIF, BMP.
 
-Pillow reads and writes them, JPEGs are read by libjpeg-turbo (extra `images`).
+Pillow reads and writes them, but for PNGs, which `plain_png` writes and reads where they are of the
+usual kind; JPEGs are read by libjpeg-turbo (extra `images`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..core.bridge import TfTensor, row_of
 from ..core.host_ops import SCALAR_TEXT, host, text, unknown
 from ..core.values import convert, convert_text
 from ..image.colours import convert_image_dtype
-from .plain_png import deep_png, ends_whole, plain_png
+from .plain_png import ends_whole, plain_png, png_of
 
 COLORS = {1: "GRAY", 3: "RGB"}
 """The names that the decoder of JPEGs has for numbers of channels."""
@@ -476,11 +477,7 @@ def written(image: PillowImage, **options: object) -> Array:
 def png_bytes(array: Array, compression: int = -1) -> bytes:
     """Return an image as a PNG."""
     require_image(array)
-    if array.dtype == np.uint16 and array.shape[2] > 1:
-        return deep_png(array, compression)
-    level = {} if compression < 0 else {"compress_level": compression}
-    made: bytes = written(as_image(array), format="PNG", **level).item()
-    return made
+    return png_of(array, compression)
 
 
 def encode_png(image: object, compression: int = -1, name: str | None = None) -> TfTensor:
