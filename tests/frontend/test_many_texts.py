@@ -46,6 +46,17 @@ def test_many_texts_are_moved_chosen_joined_and_compared_as_each_is(monkeypatch)
         assert np.array_equal(found.numpy(), wanted), name
 
 
+@pytest.mark.parametrize("sep", [None, ","])
+def test_pieces_of_many_texts_are_filled_up_without_objects(monkeypatch, sep):
+    texts = [b",".join([b"a b"] * (n % 4)) for n in range(5000)]
+    given = tf.constant(texts)
+    monkeypatch.setattr(Texts, "separate", None)
+    found = tf.strings.split(given, sep).to_tensor(b"-", shape=[None, 3])
+    monkeypatch.undo()
+    pieces = [[*text.split(sep and sep.encode())[:3], *[b"-"] * 3][:3] for text in texts]
+    assert found.numpy().tolist() == pieces
+
+
 TEXTS_OF_ANY_BYTES = [
     np.random.default_rng(n).choice(list(b"ab\xc3\xa9\xe2\x82\xff\0 "), n % 9)
     .astype(np.uint8).tobytes() for n in range(400)

@@ -154,6 +154,8 @@ def _filled(x: RaggedTensor, default: TfTensor, wanted: Sequence[int | None]) ->
     flat, splits = x.values, x.row_splits
     if isinstance(flat, RaggedTensor) or not are_here([flat, splits, default]):
         return None
+    if flat.spec.dtype == TEXT:  # of which no objects are to be made
+        return None
     array = flat._array
     if array.ndim != 1 or len(array) < LONG or array.dtype.itemsize != 4:
         return None
