@@ -116,3 +116,22 @@ def test_next_numbers_are_those_of_c_at_once_and_in_functions(dtype, monkeypatch
             found = function(tf.constant(x), tf.constant(towards)).numpy()
             assert np.array_equal(found.view(bits)[is_some], wanted.view(bits)[is_some])
             assert np.isnan(found[~is_some]).all()
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("adjoint", [True, False])
+def test_no_matrix_is_made_of_bands(lower, adjoint) -> None:
+    count = 200_000
+    main, beside = np.full(count, 4.0), np.full(count, 2.0)
+    bands = tf.constant(np.stack([main, beside] if lower else [beside, main]))
+    right = np.ones((count, 1))
+
+    def solved(x: tf.Tensor) -> tf.Tensor:
+        return tf.linalg.banded_triangular_solve(x, right, lower, adjoint)[1000:2000]
+
+    for function in (solved, tf.function(solved)):
+        with tf.GradientTape() as tape:
+            tape.watch(bands)
+            found = function(bands)
+        np.testing.assert_allclose(found, np.full((1000, 1), 1 / 6))
+        assert np.isfinite(tape.gradient(found, bands)).all()

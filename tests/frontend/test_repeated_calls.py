@@ -30,7 +30,7 @@ CASES: dict[str, tuple[object, str, Callable[[tf.Tensor], tf.Tensor]]] = {
     "tridiagonal_solve": (bands, "three", lambda x: tf.linalg.tridiagonal_solve(x, x[1])),
     "tridiagonal_matmul": (bands, "three", lambda x: tf.linalg.tridiagonal_matmul(x, x)),
     "banded_triangular_solve": (
-        bands, "_triangle", lambda x: tf.linalg.banded_triangular_solve(x, tf.transpose(x))
+        bands, "_substituted", lambda x: tf.linalg.banded_triangular_solve(x, tf.transpose(x))
     ),
 }  # fmt: skip
 

@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-import numpy as np
-
-from ....ir.op import Array
 from ...eager.remembered import remembered
 from ..core.bridge import TfTensor, custom_gradient
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
@@ -21,7 +18,8 @@ from ..ops.creation import zeros_like
 from ..ops.linear_ops import adjoint, diag, diag_part, matrix_transpose, triangular_solve
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, conj, real
 from .decompositions import eigh
-from .hosted import NARROW, host
+from .few_diagonals import filled, substituted
+from .hosted import NARROW, WIDE, host
 from .three_diagonals import solved
 
 FORMATS = ("compact", "sequence", "matrix")
@@ -169,23 +167,35 @@ def _triangle(bands: TfTensor, lower: bool) -> tuple[TfTensor, Callable[[TfTenso
         return stack(rows if lower else rows[::-1], -2)
 
     results = [(bands.dtype.name, [*outer, n, n])]
-    compute = partial(_filled, lower=lower)
+    compute = partial(filled, lower=lower)
     return host("BandedTriangularSolve", compute, [bands], results)[0], gradient
 
 
-def _filled(bands: Array, lower: bool) -> tuple[Array]:
-    """Put bands into matrices; the first main one must have an inverse, as TensorFlow asks."""
-    *outer, count, n = bands.shape
-    first = bands.reshape(-1, count, n)[0, 0 if lower else count - 1]
-    if first[0] != first[0] or np.count_nonzero(first) < n:  # (NaN differs from itself)
-        raise np.linalg.LinAlgError("Input matrix is not invertible.")
-    made = np.zeros((*outer, n * n), bands.dtype)
-    for i in range(min(count, n)):
-        if lower:
-            made[..., i * n :: n + 1] = bands[..., i, i:]
-        else:
-            made[..., i : (n - i) * n : n + 1] = bands[..., count - 1 - i, : n - i]
-    return (made.reshape(*outer, n, n),)
+@custom_gradient
+def _substituted(
+    bands: TfTensor, rhs: TfTensor, lower: bool, adjoint: bool
+) -> tuple[TfTensor, Callable[..., tuple[TfTensor, TfTensor]]]:
+    """Return the solutions for triangles of floats, without a matrix of theirs."""
+    count, n = bands.shape[-2:].known()
+    (found,) = host(
+        "BandedTriangularSolve",
+        partial(substituted, lower=lower, adjoint=adjoint),
+        [bands, rhs],
+        [(rhs.dtype.name, rhs.shape.as_list())],
+    )
+
+    def gradient(grad: TfTensor, *, results: TfTensor) -> tuple[TfTensor, TfTensor]:
+        """Solve the turned system; of each band, products of rows that lie as far apart."""
+        back = _substituted(bands, grad, lower=lower, adjoint=not adjoint)
+        left, right = (results, back) if lower == adjoint else (back, results)
+        parts = []
+        for k in range(min(count, n)):
+            products = REDUCTIONS["reduce_sum"](left[..., k:, :] * right[..., : n - k, :], -1)
+            parts.append(-_ends(products, *((k, 0) if lower else (0, k))))
+        parts += [zeros_like(parts[0])] * (count - len(parts))
+        return stack(parts if lower else parts[::-1], -2), back
+
+    return found, gradient
 
 
 @remembered
@@ -211,8 +221,18 @@ def banded_triangular_solve(
         for i, x in enumerate((rows, right)):
             if 0 in x.shape.as_list():
                 raise InvalidShapesError(f"In[{i}] must not be an empty tensor: {x.shape}")
+        if _is_of_floats(rows, right):
+            return _substituted(rows, right, lower=lower, adjoint=adjoint)
         whole = _triangle(rows, lower=lower)
         return triangular_solve(whole, right, lower=lower, adjoint=adjoint)
+
+
+def _is_of_floats(bands: TfTensor, rhs: TfTensor) -> bool:
+    """Say whether each matrix of bands has a right side of its own, of floats, as far as known."""
+    if bands.shape.rank is None or rhs.shape.rank is None or bands.dtype.name not in WIDE:
+        return False
+    (*outer, count, n), (*others, rows, _) = bands.shape.as_list(), rhs.shape.as_list()
+    return outer == others and rows == n and None not in (*outer, count, n)
 
 
 def _from_three(alpha: TfTensor, beta: TfTensor) -> TfTensor:
