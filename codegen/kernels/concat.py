@@ -5,7 +5,8 @@
         for v in its elements step L       the part of lo..hi that is its own, in runs that are
           out[.., start + v] = element(v)  as long as they are walked as one
 
-Operands are read element by element, so that what makes them is fused in.
+Operands are read element by element, so that what makes them is fused in. A few elements side by
+side have a file of their own: `by_turns`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from .builder.loops import Index
 from .builder.plan import open_kernel, plan, returned_values
 from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space, join_repeats, merge
+from .by_turns import ByTurns
 from .map import fitting_lanes, over_vectors, place, walk_vectors
 
 
@@ -45,6 +47,9 @@ class Concat:
 
     def build(self) -> FuncOp:
         """Fill the function."""
+        turns = ByTurns.of(self.anchor, self.loops, self.arguments, self.out)
+        if turns is not None:
+            return self.loops.finish(turns.build(self.result[: self.axis], self.target.lanes))
         start: Dim = 0
         units: Dim = 0
         for operand in self.anchor.operands:

@@ -70,23 +70,28 @@ class MapNest:
 
     def build(self, shape: Sequence[Dim], lanes: int) -> Dim:
         """Fill the function; return its parallel extent."""
-        offset = write_offset(self.plan.index, shape)
-        accesses = [*self.plan.offsets, offset]
-        groups = merge(self.plan.tokens, accesses, self.plan.alone)
-        inner = groups[-1] if groups else Group(())
+        groups = self.groups(shape)
         buffers = self.values, self.outputs
         if not self.loops.fine:
-            turned = Turned.of(self.loops, buffers, self.plan, groups, (offset, lanes))
+            turned = Turned.of(self.loops, buffers, self.plan, groups, (self.offset, lanes))
             if turned is not None:
                 return turned.build()
-            groups = join_repeats(groups, self.plan.offsets, offset, self.plan.alone)
-            inner = groups[-1] if groups else inner
+            groups = join_repeats(groups, self.plan.offsets, self.offset, self.plan.alone)
         if self.loops.fine:
             lanes = max(1, VECTOR // max(dtype.size for dtype in self.loops.dtypes))
+        return self.walk(groups, lanes)
+
+    def groups(self, shape: Sequence[Dim]) -> list[Group]:
+        """Return what is walked as one, and note where an element of the shape is written."""
+        self.offset = write_offset(self.plan.index, shape)
+        return merge(self.plan.tokens, [*self.plan.offsets, self.offset], self.plan.alone)
+
+    def walk(self, groups: Sequence[Group], lanes: int) -> Dim:
+        """Open the loops over groups, the last one by vectors; return the parallel extent."""
+        inner = groups[-1] if groups else Group(())
         lanes = fitting_lanes(inner.extent, lanes, even=self.loops.fine)
-        space = Space(groups, inner, lanes)
-        self.reader = ElementReader(self.loops, self.arguments, space)
-        self.offset, self.space = offset, space
+        self.space = Space([*groups], inner, lanes)
+        self.reader = ElementReader(self.loops, self.arguments, self.space)
         if self.loops.fine:
             return over_vectors(self.loops, self.reader, groups[:-1], inner, self.store)
         if len(groups) <= 1:

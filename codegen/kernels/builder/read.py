@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i1
@@ -40,6 +40,8 @@ from .loops import NO_OVERFLOW, Index, Loops, predicate, vector_type
 from .space import Space
 
 INDEX = IndexType()
+NEAR = 4
+"""How far apart lanes may lie that are sooner taken out of whole vectors."""
 
 
 @dataclass(frozen=True)
@@ -249,10 +251,44 @@ class ElementReader:
             return self.math.widen(value, dtype, 0)
         if extra is None and stride == 1:
             value = self.loops.load(buffer, base, lanes, self.mask, constant=self.constant_loads)
-            return self.math.widen(value, dtype, lanes)
-        offsets = self.offsets(stride, extra, lanes)
-        value = self.loops.gather(buffer, base, offsets, self.mask, constant=self.constant_loads)
+        elif extra is None and self.is_near(stride):
+            value = self.load_near(buffer, base, stride)
+        else:
+            offsets = self.offsets(stride, extra, lanes)
+            value = self.loops.gather(
+                buffer, base, offsets, self.mask, constant=self.constant_loads
+            )
         return self.math.widen(value, dtype, lanes)
+
+    def is_near(self, stride: Dim) -> TypeGuard[int]:
+        """Say whether lanes that lie so far apart are sooner taken out of whole vectors."""
+        lanes = self.space.lanes
+        if self.loops.fine or self.mask is not None or not isinstance(stride, int):
+            return False
+        return abs(stride) <= min(NEAR, lanes)
+
+    def load_near(self, buffer: SSAValue, base: Index, stride: int) -> SSAValue:
+        """Load a vector whose elements lie a few apart, or backwards, out of whole vectors.
+
+        The last of these ends with the last element, so that none reaches farther.
+        """
+        loops, lanes, apart = self.loops, self.space.lanes, abs(stride)
+        last = apart * (lanes - 1)
+        first = base if stride > 0 else loops.subtract(base, last)
+        places = range(0, last + 1, apart) if stride > 0 else range(last, -1, -apart)
+        starts = [*range(0, lanes * (apart - 1), lanes), last + 1 - lanes]
+        vectors = [
+            loops.load(buffer, loops.add(first, start), lanes, constant=self.constant_loads)
+            for start in starts
+        ]
+        made, taken = vectors[0], [min(place, lanes - 1) for place in places]
+        for start, before, vector in zip(starts[1:], starts, vectors[1:], strict=False):
+            chosen = [
+                lanes + min(place - start, lanes - 1) if place >= before + lanes else own
+                for own, place in zip(taken, places, strict=True)
+            ]
+            made, taken = loops.shuffle(made, vector, chosen), [*range(lanes)]
+        return made if apart > 1 else loops.shuffle(made, made, taken)
 
     @property
     def is_plain(self) -> bool:
