@@ -1,8 +1,8 @@
 """Convert between f16 or bf16, kept as `i16` bits, and f32 or f64: rounded once, to nearest even.
 
 All but f16 on machines that convert it, and bf16 on GPUs, is integer arithmetic, for LLVM would
-call library functions (and the bf16 instructions of x86 treat subnormals as zero). A NaN stays a
-NaN.
+call library functions. The bf16 instruction of x86 treats subnormals as zero: where some are, the
+integers are branched to. A NaN stays a NaN.
 """
 
 from __future__ import annotations
@@ -57,6 +57,37 @@ def float_to_bfloat(text: Text, target: Target, shape: Shape, x: str) -> str:
     if target.can.convert_bfloats:
         brain = shape.of("bfloat")
         return cast(text, "bitcast", brain, cast(text, "fptrunc", shape, x, brain), shape.of("i16"))
+    if shape.lanes == 16 and target.has("avx512bf16"):
+        return _by_instruction(text, shape, x)
+    return _by_integers(text, shape, x)
+
+
+def _by_instruction(text: Text, shape: Shape, x: str) -> str:
+    """Return the same of 16 lanes; what the instruction gives, unless some are subnormal."""
+    brain, short, mask = shape.of("bfloat"), shape.of("i16"), shape.mask
+    narrow, classify = "@llvm.x86.avx512bf16.cvtneps2bf16.512", "@llvm.x86.avx512.fpclass.ps.512"
+    text.declare(f"declare {brain.name} {narrow}({shape.name})")
+    text.declare(f"declare {mask.name} {classify}({shape.name}, i32)")
+    made = text.value(f"call {brain.name} {narrow}({shape.name} {x})")
+    made = cast(text, "bitcast", brain, made, short)
+    small = text.value(f"call {mask.name} {classify}({shape.name} {x}, i32 {SUBNORMAL})")
+    packed = text.value(f"bitcast {mask.name} {small} to i16")
+    some = text.value(f"icmp ne i16 {packed}, 0")
+    before, inside, after = text.block, text.fresh_label(), text.fresh_label()
+    text.line(f"br i1 {some}, label %{inside}, label %{after}")
+    text.label(inside)
+    other = _by_integers(text, shape, x)
+    text.line(f"br label %{after}")
+    text.label(after)
+    return text.value(f"phi {short.name} [ {made}, %{before} ], [ {other}, %{inside} ]")
+
+
+SUBNORMAL = 1 << 5
+"""The class of numbers that are subnormal."""
+
+
+def _by_integers(text: Text, shape: Shape, x: str) -> str:
+    """Return the same by arithmetic on the bits."""
     word = Bits(text, shape.integer)
     bits = cast(text, "bitcast", shape, x, shape.integer)
     upper = word("lshr", bits, 16)
