@@ -335,7 +335,8 @@ class Reduce:
         loops, first = self.loops, self.walked.value
         assert first is not None, "the vector is known"
         along = [first if not n else loops.add(first, n * self.lanes) for n in range(wide)]
-        places = list(product(product(*(range(group.extent) for group in self.several)), along))
+        sizes = [n for n in (group.extent for group in self.several) if isinstance(n, int)]
+        places = list(product(product(*map(range, sizes)), along))
         totals = self.reduced(self.inner, [self.start()] * len(places), places)
         for place, total in zip(places, totals, strict=True):
             self.move(place)

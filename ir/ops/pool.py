@@ -324,13 +324,24 @@ class SumPool(WindowFold):
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
-        """Give each window's gradient to all that it sees: a transposed convolution of ones."""
+        """Give each window's gradient to all that it sees: a transposed convolution of ones.
+
+        Windows that are apart repeat it; of those at each place, the ones that see an element
+        are a window of windows.
+        """
         spec, emit, make = call.specs[0], call.emit, Maker(call.emit)
         if not spec.dtype.is_float:
             return (None,)
         last, window = call.attributes["channels_last"], call.attributes["window"]
         windows = Windows.of(window, call.attributes)
         extents = spatial(spec, channels_last=last)
+        if windows.kernel == windows.strides and set(windows.dilations) == {1}:
+            made = _repeated(make, grads[0], windows, extents, channels_last=last)
+            return (restated(emit, made, spec.dims),)
+        turned = _windows_of_windows(windows)
+        if turned is not None:
+            made = emit(cls, grads[0], **{**call.attributes, "pads": turned})
+            return (restated(emit, made, spec.dims),)
         grad = channels_first(emit, grads[0]) if last else grads[0]
         batch, channels, *counts = spec_of_value(grad).dims
         made = emit(
@@ -345,6 +356,37 @@ class SumPool(WindowFold):
         made = restated(emit, made, (batch * channels, 1, *extents))
         made = make.reshape(made, shape=(batch, channels, *extents))
         return (channels_last(emit, made) if last else made,)
+
+
+def _repeated(
+    make: Maker, grad: Any, windows: Windows, extents: Sequence[Dim], *, channels_last: bool
+) -> Any:
+    """Return an image that has what windows of it have, which are apart, at each place in one."""
+    dims = spec_of_value(grad).dims
+    deep, wide, whole = list(dims), list(dims), list(dims)
+    edges: list[tuple[Dim, Dim]] = [(0, 0)] * len(dims)
+    axes = spatial_axes(len(dims), channels_last=channels_last)
+    rows = zip(axes, windows.kernel, windows.pads, extents, strict=True)
+    for number, (axis, size, (low, _), extent) in enumerate(rows):
+        deep.insert(axis + 1 + number, 1)
+        wide.insert(axis + 1 + number, size)
+        whole[axis] = whole[axis] * size
+        edges[axis] = (-low, extent + low - whole[axis])
+    many = make.broadcast_to(make.reshape(grad, shape=tuple(deep)), shape=tuple(wide))
+    return resize_edges(make.emit, make.reshape(many, shape=tuple(whole)), edges)
+
+
+def _windows_of_windows(windows: Windows) -> Pairs | None:
+    """Return the pads of the windows that see those of step 1 that see an element."""
+    if set(windows.strides) != {1}:
+        return None
+    ends = [
+        (span - 1 - low, span - 1 - high)
+        for span, (low, high) in zip(windows.spans, windows.pads, strict=True)
+    ]
+    known = [(a, b) for a, b in ends if isinstance(a, int) and isinstance(b, int)]
+    fits = len(known) == len(ends) and min(end for pair in known for end in pair) >= 0
+    return tuple(known) if fits else None
 
 
 @lru_cache(maxsize=64)

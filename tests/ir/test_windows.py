@@ -122,3 +122,47 @@ def test_evaluations_refuse_a_window_that_does_not_fit(kind: str, last: bool, ex
     }[kind]  # fmt: skip
     with pytest.raises(TypeError, match=f"3 elements does not fit in {extent} elements"):
         REGISTRY[f"gv.{kind}"].evaluate(*operands, **rest, **more)
+
+
+APART = [((2, 2), (2, 2)), ((3, 2), (3, 2))]
+"""Windows and strides: each element is seen once at most."""
+
+
+@pytest.mark.parametrize("pads", [((0, 0), (0, 0)), ((1, 0), (1, 1))])
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(
+    ("window", "strides", "dilations", "convolves"),
+    [
+        *[(window, strides, (1, 1), False) for window, strides in APART],
+        ((2, 3), (1, 1), (1, 1), False),
+        ((2, 3), (1, 1), (2, 1), False),
+        ((3, 3), (2, 2), (1, 1), True),
+        ((2, 2), (2, 2), (1, 2), True),
+    ],
+)
+def test_the_way_back_through_windows_that_are_apart_or_of_step_one_is_no_convolution(
+    window: tuple[int, int], strides: tuple[int, int], dilations: tuple[int, int],
+    convolves: bool, last: bool, pads: tuple[tuple[int, int], ...],
+) -> None:  # fmt: skip
+    pool, made, random = REGISTRY["gv.sum_pool"], list[str](), np.random.default_rng(0)
+    x = random.random((2, 7, 8, 3) if last else (2, 3, 7, 8))
+    attributes = {
+        "window": window, "strides": strides, "pads": pads, "dilations": dilations,
+        "channels_last": last,
+    }  # fmt: skip
+
+    class Emit(EagerEmit):
+        def __call__(self, op: Any, *operands: Any, **given: Any) -> Any:
+            made.append(op.name)
+            return super().__call__(op, *operands, **given)
+
+    results = pool.evaluate(x, **attributes)
+    grad = random.random(results[0].shape)
+    specs = [spec_of_array(x)], (spec_of_array(grad),)
+    (found,) = pool.gradient(
+        Call(pool, (x,), results, attributes, specs[0], Emit(), specs[1]), grad
+    )
+    assert ("gv.conv_transpose" in made) == convolves
+    one = np.eye(x.size).reshape(x.size, *x.shape)
+    seen = [(pool.evaluate(each, **attributes)[0] * grad).sum() for each in one]
+    np.testing.assert_allclose(found, np.reshape(seen, x.shape), rtol=1e-12)
