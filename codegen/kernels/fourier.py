@@ -6,6 +6,7 @@
         for p in 0..rest
           for k in 0..done
             there[.., k, p] = butterfly of here[k, .., p], times what the table has for p
+                              (in the first, of what it is divided by the parts)
         here and there change places
       for k in 0..n + 1                    of a half: even and odd places told apart
         there[k] = here[k] and here[n - k] put together; here and there change places
@@ -121,6 +122,7 @@ class Transforms:
         attributes = self.anchor.plain_attributes()
         self.sign = 1 if attributes["inverse"] else -1
         self.half: bool = attributes["half"]
+        self.parts: int = attributes["parts"]
 
     def build(self) -> FuncOp:
         """Fill the function."""
@@ -184,6 +186,8 @@ class Transforms:
                     self.load(here, loops.add(first, i), stage.rest, rest.index)
                     for i in range(stage.radix)
                 ]
+                if stage.done == 1 and self.parts > 1:
+                    given = [number.scaled(1 / self.parts) for number in given]
                 made = butterfly(given, self.sign)
                 for i, number in enumerate(made):
                     whole = number.times(factors_[i - 1]) if i and factors_ else number

@@ -174,7 +174,6 @@ def _compiled(
     def build(emit: Callable[..., object], x: object) -> object:
         make = Maker(emit)
         table = turns(count, inverse=inverse, half=half).astype(part.numpy)
-        made = make.fourier(x, make.constant(value=table), inverse=inverse, half=half)
-        return make.mul(made, make.number(1 / parts, part)) if parts > 1 else made
+        return make.fourier(x, make.constant(value=table), inverse=inverse, half=half, parts=parts)
 
     return single.in_a_row(build, [TensorSpec(part, (parse("N"), count, 2))], most)

@@ -55,9 +55,9 @@ def turns(count: int, *, inverse: bool = False, half: bool = False) -> Array:
 class Fourier(Op):
     """The transform along the axis before the last, which has the real and the imaginary part.
 
-    The second operand is what `turns` gives for the length and the attributes. Nothing is divided.
-    With `half`, the pairs are neighbours of a row of real numbers, and the result is the first
-    half of its transform, as numpy's `rfft` has it.
+    The second operand is what `turns` gives for the length and the attributes. All that comes out
+    is divided by `parts`. With `half`, the pairs are neighbours of a row of real numbers, and the
+    result is the first half of its transform, as numpy's `rfft` has it.
     """
 
     name = "gv.fourier"
@@ -67,7 +67,13 @@ class Fourier(Op):
 
     @classmethod
     def infer(
-        cls, x: TensorSpec, table: TensorSpec, *, inverse: bool = False, half: bool = False
+        cls,
+        x: TensorSpec,
+        table: TensorSpec,
+        *,
+        inverse: bool = False,
+        half: bool = False,
+        parts: int = 1,
     ) -> Sequence[TensorSpec]:
         """Return the operand's spec; a half has one more pair."""
         if x.dtype not in (f32, f64) or x.rank < 2 or x.dims[-1] != 2:
@@ -77,13 +83,17 @@ class Fourier(Op):
             raise TypeError(f"rows of {count}, expected a product of 2, 3 and 5")
         if inverse and half:
             raise TypeError("a half is not inverse")
+        if parts < 1:
+            raise TypeError(f"divided by {parts}, expected a positive number")
         wanted = TensorSpec(x.dtype, turns(count, inverse=inverse, half=half).shape)
         if table != wanted:
             raise TypeError(f"a table {table}, expected {wanted}")
         return (x.with_shape((*x.dims[:-2], count + half, 2)),)
 
     @classmethod
-    def evaluate(cls, x: Array, table: Array, *, inverse: bool, half: bool) -> Sequence[Array]:
+    def evaluate(
+        cls, x: Array, table: Array, *, inverse: bool, half: bool, parts: int
+    ) -> Sequence[Array]:
         """Transform."""
         kind = np.complex64 if x.dtype == np.float32 else np.complex128
         flat = np.ascontiguousarray(x)
@@ -92,21 +102,23 @@ class Fourier(Op):
         else:
             whole = flat.view(kind)[..., 0]
             made = np.fft.ifft(whole, norm="forward") if inverse else np.fft.fft(whole)
-        pairs = np.ascontiguousarray(made.astype(kind, copy=False)).view(x.dtype)
+        made = (made / parts).astype(kind, copy=False)
+        pairs = np.ascontiguousarray(made).view(x.dtype)
         return (pairs.reshape(*x.shape[:-2], x.shape[-2] + half, 2),)
 
     @classmethod
     def decompose(cls, call: Call) -> Any:
         """Transform stage by stage."""
         make, x, spec = Maker(call.emit), call.operands[0], call.specs[0]
-        parts = [cut(call.emit, x, spec.rank - 1, i, i + 1) for i in range(2)]
-        flat = [make.reshape(part, shape=spec.dims[:-1]) for part in parts]
+        sides = [cut(call.emit, x, spec.rank - 1, i, i + 1) for i in range(2)]
+        flat = [make.reshape(side, shape=spec.dims[:-1]) for side in sides]
         made = transform(call.emit, *flat, inverse=call.attributes["inverse"])
         if call.attributes["half"]:
             made = _told_apart(make, made)
         dims = call.result_specs[0].dims
         deep = [make.reshape(part, shape=(*dims[:-1], 1)) for part in made]
-        return make.concat(*deep, axis=spec.rank - 1)
+        whole, parts = make.concat(*deep, axis=spec.rank - 1), call.attributes["parts"]
+        return make.mul(whole, make.number(1 / parts, spec.dtype)) if parts > 1 else whole
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -116,7 +128,8 @@ class Fourier(Op):
         spec, inverse = call.specs[0], not call.attributes["inverse"]
         table = turns(spec.static_shape[-2], inverse=inverse).astype(spec.dtype.numpy)
         make = Maker(call.emit)
-        return (make.fourier(grads[0], make.constant(value=table), inverse=inverse), None)
+        turned, parts = make.constant(value=table), call.attributes["parts"]
+        return (make.fourier(grads[0], turned, inverse=inverse, parts=parts), None)
 
     @classmethod
     def work(

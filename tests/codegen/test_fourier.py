@@ -12,7 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from kernel_cases import check_kernel
 
 from gravure.frontend.eager.fourier import is_compiled, transformed, transformed_half
+from gravure.ir import interpret, parse
 from gravure.ir.ops.fourier import turns
+from gravure.ir.program import functions
 from gravure.ir.types.dtypes import DType, f32, f64
 
 RANDOM = np.random.default_rng(11)
@@ -22,7 +24,7 @@ def kernel(rows: int | str, count: int, how: str = "", dtype: DType = f32) -> st
     """Return the kernel function of so many rows."""
     named = isinstance(rows, str)
     shown = "?" if named else rows
-    half = how == "half"
+    half = "half" in how
     x, made = (f"tensor<{shown}x{count + more}x2x{dtype}" for more in (0, half))
     if named:
         x, made = (
@@ -32,7 +34,8 @@ def kernel(rows: int | str, count: int, how: str = "", dtype: DType = f32) -> st
     x, made = x + ">", made + ">"
     table = f"tensor<{len(turns(count, half=half))}x2x{dtype}>"
     known = f'gv.symbols = ["{rows}"], ' if named else ""
-    flags = f" {{{how} = true}}" if how else ""
+    words = [f"{word} = true" if "=" not in word else word for word in how.split(", ") if how]
+    flags = f" {{{', '.join(words)}}}" if words else ""
     return (
         f"func.func @k(%x: {x}, %t: {table}) -> {made}"
         f' attributes {{{known}gv.kind = "fourier"}} {{\n'
@@ -50,6 +53,19 @@ def test_rows_are_transformed_a_lane_each(count: int, how: str) -> None:
             table = turns(count, inverse=how == "inverse", half=how == "half")
             text, table = kernel(rows, count, how, dtype), table.astype(dtype.numpy)
             check_kernel(text, [x, table], rtol=rtol * count)
+
+
+@pytest.mark.parametrize("how", ["parts = 12 : i64", "inverse, parts = 7 : i64"])
+@pytest.mark.parametrize("count", [2, 12])
+def test_what_comes_out_is_divided(count: int, how: str) -> None:
+    x = RANDOM.standard_normal((21, count, 2)).astype(np.float32)
+    table = turns(count, inverse="inverse" in how).astype(np.float32)
+    check_kernel(kernel(21, count, how), [x, table], rtol=2e-6 * count)
+    (function,) = functions(parse(kernel(21, count, how)))
+    (found,) = interpret(function, [x, table])
+    transform = np.fft.ifft if "inverse" in how else np.fft.fft
+    wanted = transform(x @ [1, 1j]) * (count / 7 if "inverse" in how else 1 / 12)
+    np.testing.assert_allclose(found @ [1, 1j], wanted, atol=1e-5)
 
 
 @pytest.mark.parametrize("rows", [7, 40])

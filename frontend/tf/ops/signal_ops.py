@@ -82,9 +82,8 @@ def _compiled(m: Maker, x: object, inverse: bool) -> object:
     deep = (*spec.dims, 1)
     sides = [m.reshape(side, shape=deep) for side in (m.real(x), m.imag(x))]
     table = m.constant(value=turns(count, inverse=inverse).astype(part.numpy))
-    made = m.fourier(m.concat(*sides, axis=spec.rank), table, inverse=inverse)
-    if inverse:
-        made = m.mul(made, m.number(1 / count, part))
+    parts = count if inverse else 1
+    made = m.fourier(m.concat(*sides, axis=spec.rank), table, inverse=inverse, parts=parts)
     found = (cut(m.emit, made, spec.rank, i, i + 1) for i in range(2))
     return m.complex(*(m.reshape(side, shape=spec.dims) for side in found))
 
