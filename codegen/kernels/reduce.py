@@ -6,7 +6,7 @@
           acc = combine(acc, body(x[..], y[..]))
         out[.., v] = finish(acc), then the element-wise rest
 
-Rows of 2, 4 or 8 elements that are added up lie in one vector, several of them, and of 16:
+Rows of 2, 4 or 8 elements lie in one vector, several of them, and of 16, if their order is free:
 
       for r in the reduced dim and the innermost one, by vectors
         parts = combine(parts, body(x[..]))
@@ -133,8 +133,15 @@ class Reduce:
         self.rows = None if self.several else self.short_rows()
 
     def short_rows(self) -> Group | None:
-        """Return the reduced dim and the innermost one as one, if a vector is of several rows."""
+        """Return the reduced dim and the innermost one as one, if a vector is of several rows.
+
+        Floats but for pairs, which are complex numbers, are added up one row after the other: what
+        is read besides may lie so that they have to be, and a sum has the same bits with and
+        without it.
+        """
         few, kind = self.walked.extent, self.anchor.result_specs[0].dtype.kind
+        if kind == "f" and few != 2 and self.space_of.combiner in ("add", "mul"):
+            return None
         if self.loops.fine or any(self.guarded) or len(self.inner) != 1 or kind not in "fiu":
             return None
         if not isinstance(few, int) or not 1 < few <= self.most or self.most % few:

@@ -53,11 +53,19 @@ def test_short_rows_of_an_open_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "axis", "lanes"),
-    [((3, 100, 2), 1, 16), ((3, 100, 8), 1, 16), ((3, 100, 3), 1, 4), ((3, 4, 2, 2), 1, 16)],
+    ("op", "shape", "axis", "lanes"),
+    [
+        ("sum", (3, 100, 2), 1, 16),
+        ("sum", (3, 100, 8), 1, 8),  # in the order in which other operands can be read, too
+        ("max", (3, 100, 8), 1, 16),
+        ("max", (3, 100, 3), 1, 4),
+        ("max", (3, 4, 2, 2), 1, 16),
+    ],
 )
-def test_vectors_are_of_several_rows(shape: tuple[int, ...], axis: int, lanes: int) -> None:
-    (function,) = functions(parse(added_up("sum", shape, axis=axis)))
+def test_vectors_are_of_several_rows(
+    op: str, shape: tuple[int, ...], axis: int, lanes: int
+) -> None:
+    (function,) = functions(parse(added_up(op, shape, axis=axis)))
     loops = lower(function, Target.parse("x86-64-v4"))
     carried = [x.type for op in loops.walk() if isinstance(op, scf.ForOp) for x in op.iter_args]
     assert {kind.get_shape()[0] for kind in carried if isinstance(kind, VectorType)} == {lanes}
