@@ -24,7 +24,7 @@ from .blocks import FIXED, REACHES, given_to_blocks, reaches_of
 from .carried import Carried
 from .factors import count_from
 from .polynomial import ONE, ZERO, Polynomial, number
-from .prover import FUEL, Prover
+from .prover import FUEL, Helpful, Prover
 from .rests import Rests, is_taken_apart
 from .values import RULES, Facts, Truth, Values, is_index, lanes_of
 from .walks import WALKS, Amount, Walk, walks_of
@@ -84,6 +84,8 @@ class Accesses:
         self.rests = Rests(self.prover)
         self.needed: dict[tuple[SSAValue, str], int] = {}
         """How often in a row proofs of ends of buffers needed what follows from facts."""
+        self.helpful: dict[tuple[SSAValue, str], Helpful] = {}
+        """Which bounds helped in proofs of ends of buffers."""
         self.bind()
 
     # -- arguments ------------------------------------------------------------------------
@@ -301,6 +303,7 @@ class Accesses:
         Where the last ones there needed what follows from facts, it is not tried without.
         """
         prover = self.prover
+        prover.helpful = self.helpful.setdefault(end, {})
         if not prover.is_behind or prover.is_sum_of_naturals(value):
             return self.is_shown(value)
         often = self.needed.get(end, 0)

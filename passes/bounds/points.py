@@ -39,13 +39,34 @@ class Origin(NamedTuple):
     parts: tuple[Polynomial, ...] = ()
 
 
+class Atoms(NamedTuple):
+    """Where the values of atoms come from, and of which atoms each is made, itself too, as bits."""
+
+    origins: list[Origin]
+    needs: list[int]
+
+    def add(self, origin: Origin) -> None:
+        """Let there be another atom."""
+        needs, bits = self.needs, 0
+        for part in origin.parts:
+            bits |= part.bits
+        found = 1 << len(needs)
+        while bits:
+            more = needs[bits.bit_length() - 1]
+            found |= more
+            bits &= ~more
+        self.origins.append(origin)
+        needs.append(found)
+
+
 class Point:
     """A value for each atom, and how many of the facts that are known now hold of them."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, atoms: Atoms) -> None:
         self.number = number
-        self.count = 0
-        """How many atoms have a value."""
+        self.atoms = atoms
+        self.valued = 0
+        """The atoms that have a value, as bits."""
         self.values: dict[Monomial, int] = {}
         """Of atoms, and of products that were asked for."""
         self.checked = 0
@@ -55,6 +76,9 @@ class Point:
     def at(self, expression: Polynomial) -> int:
         """Return the value of an expression."""
         values, total = self.values, expression.constant
+        lacking = expression.bits & ~self.valued
+        if lacking:
+            self.fill(lacking)
         for monomial, coefficient in expression.terms.items():
             found = values.get(monomial)
             if found is None:
@@ -65,15 +89,27 @@ class Point:
     def again(self) -> None:
         """Take other sizes."""
         self.number += COUNT
-        self.count, self.values, self.checked, self.is_wrong = 0, {}, 0, False
+        self.valued, self.values, self.checked, self.is_wrong = 0, {}, 0, False
 
-    def is_alive(self, origins: Sequence[Origin], known: Sequence[Polynomial]) -> bool:
-        """Say whether all that is known holds here, with a value for each atom from now on."""
+    def fill(self, lacking: int) -> None:
+        """Give values to atoms, and to those that they are made of."""
+        origins, needs, needed = self.atoms.origins, self.atoms.needs, 0
+        while lacking:
+            which = lacking.bit_length() - 1
+            needed |= needs[which]
+            lacking &= ~needs[which]
+        needed &= ~self.valued
+        while needed:  # what an atom is made of was made before it
+            lowest = needed & -needed
+            which = lowest.bit_length() - 1
+            self.values[which,] = self.value(which, origins[which])
+            self.valued |= lowest
+            needed ^= lowest
+
+    def is_alive(self, known: Sequence[Polynomial]) -> bool:
+        """Say whether all that is known holds here."""
         if self.is_wrong:
             return False
-        for origin in origins[self.count :]:
-            self.values[self.count,] = self.value(origin)
-            self.count += 1
         for fact in known[self.checked :]:
             if self.at(fact) < 0:
                 self.is_wrong = True
@@ -86,12 +122,12 @@ class Point:
         if self.checked >= count:
             self.checked, self.is_wrong = count, False
 
-    def value(self, origin: Origin) -> int:
-        """Return one value of an origin; any where there is none, as of a loop without turns."""
+    def value(self, which: int, origin: Origin) -> int:
+        """Return one value of an atom; any where there is none, as of a loop without turns."""
         parts = [self.at(each) for each in origin.parts]
         match origin.kind:
             case "turn" | "walk":
-                found = sum(parts[:-1]) + (self.turn(parts[-1]) if parts[-1] > 0 else 0)
+                found = sum(parts[:-1]) + (self.turn(which, parts[-1]) if parts[-1] > 0 else 0)
             case "//":
                 found = parts[0] // (parts[1] or 1)
             case "%":
@@ -103,42 +139,47 @@ class Point:
             case "least" | "any":
                 found = min(parts)
             case "symbol":
-                found = max(parts[0], self.size())
+                found = max(parts[0], self.size(which))
             case "from":
                 found = parts[0]
             case _:
                 found = (-1, 1 << 40)[self.number % 2]
         return found
 
-    def size(self) -> int:
+    def size(self, which: int) -> int:
         """Return what a size is."""
-        at = self.count * (self.number + 1) + self.number
+        at = which * (self.number + 1) + self.number
         return SIZES[at % len(SIZES)] if self.number < COUNT else OTHERS[at % len(OTHERS)]
 
-    def turn(self, turns: int) -> int:
+    def turn(self, which: int, turns: int) -> int:
         """Return the number of a turn of a loop: one of the first, the last or one between."""
-        at = self.number + self.count
+        at = self.number + which
         if self.number < COUNT:
             return (0, turns - 1, turns // 2)[at % 3]
         ways = (0, turns - 1, turns // 2, 0, turns // 3, min(1, turns - 1), max(turns - 2, 0))
-        return ways[(at + self.number * self.count) * 40503 % 65537 % len(ways)]
+        return ways[(at + self.number * which) * 40503 % 65537 % len(ways)]
 
 
 class Points:
     """Some points, and which of them facts that are known now hold of."""
 
     def __init__(self) -> None:
-        self.origins: list[Origin] = []
+        self.atoms = Atoms([], [])
         self.known: list[Polynomial] = []
         """What is at least 0 now: facts, and that loops have turns and divisors are not 0."""
-        self.all = [Point(number) for number in range(COUNT)]
+        self.all = [Point(number, self.atoms) for number in range(COUNT)]
         """Those that were there first, and those that were added."""
         self.hopeless = 0
         """With how many known facts, if any, no point was found."""
 
+    @property
+    def origins(self) -> list[Origin]:
+        """Return where the values of all atoms come from."""
+        return self.atoms.origins
+
     def add(self, origin: Origin) -> None:
         """Let there be another atom."""
-        self.origins.append(origin)
+        self.atoms.add(origin)
         if origin.kind in ("turn", "walk", "//", "%"):
             least = origin.parts[-1]
             if least.terms or least.constant < 1:
@@ -153,7 +194,7 @@ class Points:
         self.known.append(fact)
         for point in self.all:
             for _ in range(TRIES):
-                if point.is_alive(self.origins, self.known):
+                if point.is_alive(self.known):
                     break
                 point.again()
 
@@ -167,13 +208,12 @@ class Points:
 
     def refute(self, value: Polynomial, *, search: bool = True) -> bool:
         """Say whether something is below 0 at a point; `search` for one if none is left."""
-        origins, known = self.origins, self.known
-        size, count, left = len(origins), len(known), 0
+        known = self.known
+        count, left = len(known), 0
         for point in self.all:
             if point.is_wrong:
                 continue
-            is_behind = point.checked < count or point.count < size
-            if is_behind and not point.is_alive(origins, known):
+            if point.checked < count and not point.is_alive(known):
                 continue
             if point.at(value) < 0:
                 return True
@@ -186,9 +226,9 @@ class Points:
         """Add points until one says something here; say whether there is one."""
         if not self.hopeless:
             for _ in range(min(ADDED, MOST - len(self.all))):
-                point = Point(len(self.all))
+                point = Point(len(self.all), self.atoms)
                 self.all.append(point)
-                if point.is_alive(self.origins, self.known):
+                if point.is_alive(self.known):
                     return True
             self.hopeless = max(len(self.known), 1)
         return False

@@ -221,6 +221,9 @@ class Polynomial:
         if not self.terms:
             left = self.constant % divisor.constant
             return None if left else number(self.constant // divisor.constant)
+        if not divisor.terms:
+            whole, rest = self._split_by(divisor.constant)
+            return whole if rest.is_zero else None
         first, lead = self.lead, divisor.lead
         if self.coefficient(first) % divisor.coefficient(lead) or _without(first, lead) is None:
             return None
@@ -241,6 +244,8 @@ class Polynomial:
 
         If only an `exact` quotient is wanted, it ends at the first term that is left.
         """
+        if not divisor.terms:
+            return self._split_by(divisor.constant)
         lead, others = divisor.lead, _summands(divisor)
         scale = others.pop(lead)
         whole, rest, ahead = Terms(), Terms(), _summands(self)
@@ -260,6 +265,20 @@ class Polynomial:
                 if total:
                     ahead[key] = total
         return _sum_of(whole), _sum_of(rest)
+
+    def _split_by(self, scale: int) -> tuple[Polynomial, Polynomial]:
+        """Return q and r of q * scale + r, with what the number does not divide in r."""
+        whole, rest = Terms(), Terms()
+        for monomial, coefficient in self.terms.items():
+            factor, left = divmod(coefficient, scale)
+            if left:
+                rest[monomial] = coefficient
+            else:
+                whole[monomial] = factor
+        factor, left = divmod(self.constant, scale)
+        if left:
+            return Polynomial(whole), Polynomial(rest, self.constant)
+        return Polynomial(whole, factor), Polynomial(rest)
 
     def reduced(self) -> Polynomial:
         """Return what is at least 0 just where this is: divided by a number, and rounded down."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 from operator import attrgetter
+from typing import TypeAlias
 
 from ...ir import dims as dim_rules
 from ...ir.types.dims import Dim, Range
@@ -40,6 +41,8 @@ LEARNED = 60
 BUDGET = 20000
 """Steps that all proofs together may take."""
 LATEST: Order = attrgetter("latest")
+Helpful: TypeAlias = dict[tuple[int, bool], Bound]
+"""Bounds by the atom that they are of, and whether from below."""
 
 
 class Prover(Scopes):
@@ -72,6 +75,8 @@ class Prover(Scopes):
         """The least of those that were come back to."""
         self._learned = 0
         """How many facts were learned from the one that is given."""
+        self.helpful: Helpful = {}
+        """By which bound of an atom what was like this was shown last: it is tried first."""
 
     # -- atoms ----------------------------------------------------------------------------
 
@@ -238,7 +243,7 @@ class Prover(Scopes):
         """Return n % d, at least 0: n less a multiple of d."""
         if d == ONE:
             return ZERO
-        return n - self.quotient(n, d, unsigned=unsigned) * d
+        return self.resolved(n - self.quotient(n, d, unsigned=unsigned) * d)
 
     def one_of(self, kind: str, *values: Polynomial) -> Polynomial:
         """Return the `min` or `max` of values, or any of them (`select`)."""
@@ -247,7 +252,8 @@ class Prover(Scopes):
             return first
         if kind != "select" and len(values) == 2:
             for one, other in (values, values[::-1]):
-                if self.holds(other - one):
+                above = other - one
+                if not self.points.refute(above, search=False) and self.holds(above):
                     return one if kind == "min" else other
         key = kind, *values
         made = self._made.get(key)
@@ -612,14 +618,25 @@ class Prover(Scopes):
         if last in self.later and self._follows_later(last, factor, rest, up=up):
             return True
         lows = row.lows or [(ONE, ZERO)] * self.is_natural(last)
-        for scale, limit in reversed(lows if up else row.highs):  # the last learned says most
+        for bound in self._in_order(last, lows if up else row.highs, up=up):
+            scale, limit = bound
             here = self.resolved(limit) if limit.bits & self._cuts else limit
             if self._holds(replaced(factor, rest, (scale, here), up=up)):
+                self.helpful[last, up] = bound
                 return True
         is_among = bool(row.among) and (row.among_low if up else row.among_high)
         return is_among and all(
             self._holds(rest.plus_product(factor, self.resolved(each))) for each in row.among
         )
+
+    def _in_order(self, which: int, bounds: Sequence[Bound], *, up: bool) -> Sequence[Bound]:
+        """Return bounds of an atom in the order in which they are tried: the last says most."""
+        if len(bounds) == 1:
+            return bounds
+        found, first = bounds[::-1], self.helpful.get((which, up))
+        if first is not None and first in found:
+            return [first, *(each for each in found if each is not first)]
+        return found
 
     def _follows_later(self, last: int, factor: Polynomial, rest: Polynomial, *, up: bool) -> bool:
         """Say whether something follows from bounds by later atoms, of which each counts once."""

@@ -16,7 +16,7 @@ from gravure.ir.text import parse
 from gravure.ir.types import dims
 from gravure.passes.bounds.accesses import Accesses
 from gravure.passes.bounds.factors import count_from
-from gravure.passes.bounds.points import MOST, Origin, Point, Points
+from gravure.passes.bounds.points import MOST, Atoms, Origin, Point, Points
 from gravure.passes.bounds.polynomial import ONE, ZERO, Polynomial, atom, number
 from gravure.passes.bounds.prover import EARLY, Prover
 from gravure.passes.bounds.rests import Rests
@@ -304,8 +304,10 @@ def polynomial(terms: dict[tuple[int, ...], int]) -> Polynomial:
 def test_polynomials_are_what_their_values_are(
     first: dict[tuple[int, ...], int], second: dict[tuple[int, ...], int], values: tuple[int, ...]
 ) -> None:
-    point = Point(0)
-    assert point.is_alive([Origin("from", (number(value),)) for value in values], ())
+    atoms = Atoms([], [])
+    for value in values:
+        atoms.add(Origin("from", (number(value),)))
+    point = Point(0, atoms)
     a, b = polynomial(first), polynomial(second)
     x, y = point.at(a), point.at(b)
     assert [point.at(each) for each in (a + b, a - b, a * b, -a, a + 3, a * 3)] == [
@@ -443,3 +445,34 @@ def test_sizes_that_are_products_of_sums_are_products_of_atoms() -> None:
     at = (image * (rows - 1) + row) * (columns - 1) + column
     assert prover.holds(size - 1 - at)
     assert not prover.holds(size - 2 - at)
+
+
+def test_the_bound_that_helped_last_is_tried_first() -> None:
+    prover = Prover()
+    n, m = prover.symbol("N"), prover.symbol("M")
+    row = prover.counter("row", ZERO, n, ONE)
+
+    def steps(place: Polynomial) -> int:
+        before = prover.budget
+        assert prover.holds(place, expected=True)
+        return before - prover.budget
+
+    with prover.given((m - row,)):
+        prover.learn()
+        assert [steps(n - row + more) for more in (-1, 0, 1)] == [2, 1, 1]
+
+
+def test_points_give_values_to_what_is_asked_for() -> None:
+    points = Points()
+    for _ in range(3):
+        points.add(Origin("symbol", (ZERO,)))
+    points.add(Origin("//", (atom(0), atom(1))))
+    assert not points.refute(atom(3))
+    assert {point.valued for point in points.all} == {0b1011}
+
+
+def test_what_a_quotient_leaves_is_a_digit() -> None:
+    prover = Prover()
+    m, n = prover.symbol("M"), prover.symbol("N")
+    place = prover.counter("u", ZERO, m * n, ONE)
+    assert prover.remainder(place, n).is_atom
