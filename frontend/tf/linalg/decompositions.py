@@ -498,7 +498,8 @@ def lstsq(
         if not fast:
             require_one_batch(found, wanted, "MatrixSolveLs")
             return _complete_solution(found, wanted)
-        more = cast(l2_regularizer, found.dtype)
+        wide = convert(l2_regularizer, None if isinstance(l2_regularizer, TfTensor) else "float64")
+        more = cast(wide, found.dtype)  # (a number of Python's has all its digits)
         if m is not None and n is not None:
             return _fast_solution(found, wanted, more, m >= n)
         counts = tensor_shape(found)

@@ -71,3 +71,12 @@ def test_slopes_are_those_of_differences(shape: tuple[int, ...], rank: int | Non
     for_a, for_b = tape.gradient(total, given)
     found = (for_a.numpy() * toward).sum() + (for_b.numpy() * beside).sum()
     assert found == pytest.approx((loss(1e-6) - loss(-1e-6)) / 2e-6, rel=1e-5)
+
+
+@pytest.mark.parametrize("more", [0.1, np.float64(0.1)])
+def test_what_is_added_to_the_diagonal_has_all_its_digits(more: float) -> None:
+    a, b = of_rank((4, 3), None), RANDOM.normal(size=(4, 1))
+    wanted = np.linalg.solve(a.T @ a + 0.1 * np.eye(3), a.T @ b)
+    for solve in (tf.linalg.lstsq, tf.function(tf.linalg.lstsq)):
+        found = solve(tf.constant(a), tf.constant(b), l2_regularizer=more)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
