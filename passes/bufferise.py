@@ -73,7 +73,7 @@ from ..ir.types import dims
 from ..ir.types.attributes import to_attribute
 from ..ir.types.dims import Dim
 from ..ir.types.dtypes import PARTS
-from ..ir.types.tensor import Array, TensorSpec, memref_of, spec_of
+from ..ir.types.tensor import MAX_BYTES, Array, TensorSpec, memref_of, spec_of
 from .analysis.memory.copies import Copies
 from .base import Pass
 
@@ -457,7 +457,17 @@ def highest(nbytes: Dim, ranges: dict[str, dims.Range]) -> int:
     if high is None:
         free = [s for s in sorted(dims.symbols(nbytes)) if ranges.get(s, (0, None))[1] is None]
         raise unbounded(*free)
+    within_memory(high, "a result")
     return high
+
+
+def within_memory(nbytes: int, what: str) -> None:
+    """Raise for what has more bytes than can be counted in 64 bits, where sizes are largest."""
+    if nbytes >= MAX_BYTES:
+        raise CompileError(
+            f"{what} may have {nbytes} bytes, expected fewer than {MAX_BYTES}",
+            hint="smaller bounds of dimensions take less",
+        )
 
 
 def is_made_in(value: SSAValue, block: Block) -> bool:

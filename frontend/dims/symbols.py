@@ -229,6 +229,9 @@ class Symbols:
 
     def shape(self, name: str, option: ShapeOption) -> tuple[Dim, ...]:
         """Return the shape that the user gives an input; None is a dimension of its own."""
+        if any(isinstance(dim, int) and dim < 0 for dim in option):
+            message = f"the shape given for {name!r} is {[*option]}, expected sizes or names"
+            raise GraphError(message, location=self.where)
         return tuple(
             dim
             if isinstance(dim, int)

@@ -172,12 +172,25 @@ def test_what_is_no_model_is_said_to_be_none(source: Any) -> None:
         ({"dims": {"batch": (1, 2**62)}}, "is neither a size nor a range"),
         ({"dims": {"rows": 1}}, "there is no dimension 'rows'"),
         ({"shapes": {"z": (1, 8)}}, "there is no input 'z'"),
+        ({"shapes": {"x": (-1, 8)}}, "the shape given for 'x' is [-1, 8]"),
+        ({"dims": {"batch": (1, 2**61)}}, "bytes, expected fewer than"),
     ],
 )
 def test_option_that_makes_no_sense(options: dict[str, Any], message: str) -> None:
     with pytest.raises(gv.GravureError) as caught:
         gv.compile(MODELS / "mlp_batch.onnx", **options)
     assert message in str(caught.value)
+
+
+def test_text_takes_no_negative_sizes_either() -> None:
+    with pytest.raises(gv.GravureError, match="the shape given for 'x' is"):
+        gv.compile(b"model m(x: f32[N, 3]) -> (y) { y = relu(x) }", shapes={"x": (-2, 3)})
+
+
+def test_arguments_are_counted_in_64_bits_where_no_result_is_kept() -> None:
+    sizes = {"N": (1, 10**11), "M": (1, 10**11)}
+    with pytest.raises(gv.GravureError, match="bytes, expected fewer than"):
+        gv.compile(b"model m(x: f32[N, M]) -> (y) { y = relu(x) }", dims=sizes)
 
 
 def test_more_memory_than_there_is_says_how_much() -> None:

@@ -328,6 +328,7 @@ def test_model_comes_from_the_standard_input(
         (["--shape", "x"], 2, "expected NAME=D,D,..."),
         (["--shape", "x=1,,8"], 2, "expected NAME=D,D,..."),
         (["--shape", "x=1,8,8"], 65, "has rank 2"),
+        (["--shape", "x=2,-8"], 65, "is [2, -8], expected sizes or names"),
         (["--shape", "z=1,8"], 65, "there is no input 'z'"),
         (["--dim", "batch=some"], 2, "expected NAME=N, NAME=LOW..HIGH or"),
         (["--dim", "batch=9..3"], 65, "neither a size nor a range"),
@@ -335,6 +336,7 @@ def test_model_comes_from_the_standard_input(
         (["--tag", "1x"], 2, "a letter first"),
         (["--threads", "0"], 2, "is not a number from 1"),
         (["--max-memory", "lots"], 2, "is not a size"),
+        (["--budget", "5parsecs"], 2, "expected one like 10s, 1GB or 10s/1GB"),
         (["--report", "r.json", "--to", "fused"], 2, "about compiled programs"),
     ],
 )
