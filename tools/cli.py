@@ -58,13 +58,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     open_streams()
-    accept_any_text()
-    if argv is None:
-        complete()
     console = Console(json="--json" in arguments)
-    from .failures import guarded
+    try:
+        accept_any_text()
+        if argv is None:
+            complete()
+        from .failures import guarded
 
-    return guarded(lambda: _run(arguments, console), arguments, console)
+        return guarded(lambda: _run(arguments, console), arguments, console)
+    except KeyboardInterrupt:  # so early that nothing was begun, or so late that all is done
+        console.say("interrupted")
+        return 130
 
 
 def _run(arguments: list[str], console: Console) -> int:

@@ -105,7 +105,7 @@ def add_compile(parser: argparse.ArgumentParser) -> None:
         "--threads", type=positive, default=0, metavar="N", help="the most threads of a run"
     )
     parser.add_argument(
-        "--budget", default="", metavar="10s/1GB",
+        "--budget", type=budget, metavar="10s/1GB",
         help="refuse what takes longer to compile, or more memory",
     )  # fmt: skip
     parser.add_argument(
@@ -114,6 +114,20 @@ def add_compile(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-verify-inputs", action="store_true", help="a run trusts its arguments blindly"
     )
+
+
+def budget(text: str) -> str:
+    """Return what says how much compiling may take, if it says so."""
+    from ..budget import Budget
+    from ..errors import CompileError
+
+    try:
+        found = Budget.parse(text)
+    except CompileError as error:
+        raise argparse.ArgumentTypeError(error.message) from None
+    if found == Budget():
+        raise argparse.ArgumentTypeError("a budget of nothing is no limit")
+    return text
 
 
 def size(text: str) -> int:
@@ -145,7 +159,7 @@ def options_of(args: argparse.Namespace, **more: object) -> Options:
         swap=args.swap,
         verify=args.verify_each,
         cache=not getattr(args, "no_cache", False),
-        budget=getattr(args, "budget", ""),
+        budget=getattr(args, "budget", None) or "",
         checks=not getattr(args, "no_verify_inputs", False),
     )
     if getattr(args, "threads", 0):

@@ -249,6 +249,17 @@ def test_interrupt_ends_with_130(models: Path) -> None:
     assert b"Traceback" not in err
 
 
+def test_an_interrupt_before_anything_was_begun_ends_with_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "accept_any_text", interrupted)
+    assert cli.main(["ops"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
 def test_isolated_work_may_crash_alone() -> None:
     code = (
         "import os, sys; from gravure.tools import cli; from gravure.tools.commands import ops\n"

@@ -86,6 +86,11 @@ def test_model_and_library_give_the_same(gravure: Any, models: Path, library: Pa
     assert same.out.count("0 of 20") == 2
 
 
+def test_weights_are_for_a_library_that_has_them_not(gravure: Any, models: Path) -> None:
+    found = gravure("run", models / "mlp_batch.onnx", "--weights-file", "w.safetensors")
+    assert (found.status, "it is no library" in found.err) == (2, True)
+
+
 def test_interpreter_and_onnxruntime_agree(gravure: Any, models: Path) -> None:
     if importlib.util.find_spec("onnxruntime") is None:
         pytest.skip("onnxruntime is not installed")

@@ -72,6 +72,8 @@ def subject_of(
     if isinstance(source, Model):
         made = make_inputs(wanted.inputs, source.inputs, source.dims, _sizes(wanted.dims))
         return Subject(None, source, _with_program(source), made, None, None)
+    if wanted.weights is not None and not is_library(source):
+        raise UsageError("weights are given, but the model brings its own: it is no library")
     if is_library(source):
         with progress(f"loading {name_of(source)}"):
             model = load(
