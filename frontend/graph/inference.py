@@ -304,7 +304,7 @@ def _aligned(specs: Sequence[TensorSpec], size: int) -> list[TensorSpec]:
 def _solved(specs: Sequence[TensorSpec]) -> Iterator[list[TensorSpec]]:
     """Give specs with such sizes put in that open ones come out as those that are known.
 
-    `2*d` beside 4 is tried with d = 2; last, each open size as each of the known ones.
+    `2*d` beside 4 is tried with d = 2; last, each open size as each of the known ones, and as 0.
     """
     dims = [d for s in specs if s.shape is not None for d in s.dims]
     sizes = sorted({d for d in dims if isinstance(d, int)})
@@ -317,7 +317,7 @@ def _solved(specs: Sequence[TensorSpec]) -> Iterator[list[TensorSpec]]:
     for row in islice(product(*columns), MOST_SOLVED):
         put = dict(zip(values, row, strict=True))
         yield [_put(spec, put) for spec in specs]
-    for size in sizes:
+    for size in (*sizes, 0):  # (of nothing there are no indices, and those fit)
         yield [spec if spec.shape is None else _put_in(spec, (size,) * spec.rank) for spec in specs]
 
 

@@ -75,6 +75,9 @@ def _gather(m: Maker, params: object, indices: object, axis: int, batch_dims: in
         )
     at = axis_in(axis, rank)
     require_within(m, indices, spec_of_value(params).dims[at])
+    if spec_of_value(params).dims[at] == 0 and not may_be_none(indices):
+        dims, more = spec_of_value(params).dims, spec_of_value(indices).dims[batch:]
+        return m.filled(0, spec_of_value(params).dtype, (*dims[:at], *more, *dims[at + 1 :]))
     if not batch:
         if axis < at == 0:  # counted from the end, rows have a dense gradient in TensorFlow
             params = m.reshape(params, shape=spec_of_value(params).dims)
@@ -93,6 +96,12 @@ def _gather(m: Maker, params: object, indices: object, axis: int, batch_dims: in
         *(inner + len(between) + i for i in range(len(rest))),
     )
     return m.transpose(taken, order=order)
+
+
+def may_be_none(indices: object) -> bool:
+    """Say whether there may be no indices."""
+    size = spec_of_value(indices).size
+    return not isinstance(size, int) or size == 0
 
 
 def gather(

@@ -31,7 +31,7 @@ from ..core.values import InGraph, InvalidShapesError, convert, elements, graph_
 
 @dataclass(frozen=True)
 class Place:
-    """A number of an element that is known only when it is run."""
+    """A number of an element that is known only when it is run; None where a shape is inferred."""
 
     value: object
 
@@ -62,7 +62,7 @@ def _partly(given: Given) -> Sequence[TensorSpec]:
 )
 def _strided_slice(m: Maker, x: object, *given: object, keys: tuple[object, ...]) -> object:
     if any(map(is_unknown, given)) and not any(isinstance(k, slice) and holds(k) for k in keys):
-        return _index(m, x, tuple(0 if k == TENSOR else k for k in keys))  # of the same shape
+        return _index(m, x, tuple(Place(None) if k == TENSOR else k for k in keys))
     if any(isinstance(x, SSAValue) for x in given) and any(map(is_part, keys)):
         x, left, keys = _cut_by_operands(m, x, given, keys)
         given = tuple(left)
@@ -299,32 +299,34 @@ def _fixed(key: object) -> object:
     )
 
 
-def _index(m: Maker, x: object, keys: tuple[Any, ...]) -> object:
-    dims = spec_of_value(x).dims
+def _each_axis(keys: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
+    """Return keys of which each but None is that of one axis."""
     taken = sum(k is not None and k is not Ellipsis for k in keys)
-    if taken > len(dims):
-        what = "" if dims else "Attempting to slice scalar input. "
-        raise TypeError(f"{what}Index out of range: {taken} indices for rank {len(dims)}")
+    if taken > rank:
+        what = "" if rank else "Attempting to slice scalar input. "
+        raise TypeError(f"{what}Index out of range: {taken} indices for rank {rank}")
     if not any(k is Ellipsis for k in keys):
         keys = (*keys, Ellipsis)
     at = [k is Ellipsis for k in keys].index(True)
-    keys = (
-        *keys[:at],
-        *[slice(None)] * (len(dims) - taken),
-        *[k for k in keys[at + 1 :] if k is not Ellipsis],
-    )
+    left = [k for k in keys[at + 1 :] if k is not Ellipsis]
+    return (*keys[:at], *[slice(None)] * (rank - taken), *left)
+
+
+def _index(m: Maker, x: object, keys: tuple[Any, ...]) -> object:
+    dims = spec_of_value(x).dims
     rows_: list[tuple[Dim, Dim, int]] = []
     shape_: list[Dim] = []
     places: list[tuple[int, object]] = []
     axis = 0
-    for k in keys:
+    for k in _each_axis(keys, len(dims)):
         if k is None:
             shape_.append(1)
             continue
         extent = dims[axis]
         axis += 1
         if isinstance(k, Place):
-            require_place(m, k.value, extent, axis - 1)
+            if k.value is not None:
+                require_place(m, k.value, extent, axis - 1)
             places.append((len(shape_), k.value))
             rows_.append((0, extent, 1))
             shape_.append(extent)
@@ -339,6 +341,10 @@ def _index(m: Maker, x: object, keys: tuple[Any, ...]) -> object:
             shape_.append(length)
     if not rows_:
         return m.reshape(x, shape=tuple(shape_))
+    at_places = [place for place, _ in places]
+    if places and (any(shape_[n] == 0 for n in at_places) or places[0][1] is None):
+        left = tuple(d for n, d in enumerate(shape_) if n not in at_places)
+        return m.filled(0, spec_of_value(x).dtype, left)  # of an axis of nothing no run has one
     starts, stops, steps = zip(*rows_, strict=True)
     cut = m.slice(x, starts=starts, stops=stops, steps=steps)
     made = m.reshape(cut, shape=tuple(shape_))
