@@ -12,7 +12,7 @@ DimExpr('N + 2')
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -427,8 +427,33 @@ def _interval(dim: Dim, ranges: Mapping[str, Range]) -> Interval:
         term: Interval = (coefficient, coefficient)
         for atom in monomial:
             term = _span(_times, term, _atom_interval(atom, ranges))
-        total = total[0] + term[0], total[1] + term[1]
+        high = min([term[1], *_ends_by_quotients(monomial, coefficient, ranges)])
+        total = total[0] + term[0], total[1] + high
     return total
+
+
+def _ends_by_quotients(
+    monomial: Monomial, coefficient: int, ranges: Mapping[str, Range]
+) -> Iterator[float]:
+    """Give upper ends of a term in which a quotient is multiplied by what it is divided by.
+
+    `n // d * d` is at most `n`, where the ends of `n // d` and of `d` come from other values.
+
+    >>> bounds(parse("4*(h // 2)*(b*h // (4*(h // 2)))"), {"b": (1, 8), "h": (1, 8)})
+    (0, 64)
+    """
+    quotients = [atom for atom in monomial if atom.op == "//"]
+    for atom in quotients if coefficient > 0 else ():
+        whole, divisor = map(parse, atom.args)
+        if len(_terms(divisor)) != 1:
+            continue
+        ((factors, by),) = _terms(divisor)
+        rest = _without(_beside(monomial, atom), factors)
+        if rest is not None and by > 0:
+            parts = _sum(((rest, 1),)), whole, _sum(((factors, 1),))
+            if all(_interval(part, ranges)[0] >= 0 for part in parts):
+                end = _interval(_sum(_scaled(whole, rest, coefficient)), ranges)[1]
+                yield end if end == inf else end // by
 
 
 def _span(rule: Callable[[float, float], float], a: Interval, b: Interval) -> Interval:

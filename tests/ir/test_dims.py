@@ -269,6 +269,16 @@ def test_bounds_of_a_rest_and_of_the_smaller_are_attained() -> None:
         assert bounds(maximum(N, M), ranges) == (4, 9)
 
 
+def test_what_is_divided_and_multiplied_again_is_no_larger() -> None:
+    ranges = {"N": (1, 64), "M": (1, 64), "K": (1, 8)}
+    halves = (N // 2) * (M // 2)
+    K = symbol("K")  # noqa: N806
+    assert bounds(12 * (K * N * M // (4 * halves)) * halves, ranges)[1] == 3 * 8 * 64 * 64
+    assert bounds(5 * (K * N // (2 * (N // 2))) * (N // 2), ranges)[1] == 5 * 8 * 64 // 2
+    assert bounds((K * N // (N // 2)) * (N // 2) * M, {"N": (1, 4), "K": (1, 2)})[1] is None
+    assert bounds((K * N // (N // 2)) * (N // 2), ranges)[1] == 8 * 64
+
+
 def test_quotients_of_quotients_are_one() -> None:
     assert (N // 2) // 2 == N // 4
     assert ((N - 1) // 2 + 1) // 4 == (N + 1) // 8
