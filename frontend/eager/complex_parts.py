@@ -159,12 +159,13 @@ def products_along(x: Array, *, axes: Sequence[int], keepdims: bool) -> Array:
     outer, count, inner = blocks.shape
     made = np.empty((outer, inner), x.dtype)
     size = max((count + 1) // 2 * inner, WHOLE * WHOLE) + WHOLE
-    rooms = [np.empty(size, x.dtype) for _ in range(2)]
+    rows, made_rows = in_a_row(blocks), in_a_row(made)
+    rooms = [np.empty(2 * size, rows.dtype) for _ in range(2)]
     if inner == 1:
-        turned = np.empty(WHOLE * WHOLE, x.dtype)
-        _multiply_rows(in_a_row(blocks), *map(in_a_row, (*rooms, turned, made)), count)
+        turned = np.empty(2 * WHOLE * WHOLE, rows.dtype)
+        _multiply_rows(rows, *rooms, turned, made_rows, count)
     else:
-        _multiply_along(in_a_row(blocks), *map(in_a_row, (*rooms, made)), count, inner)
+        _multiply_along(rows, *rooms, made_rows, count, inner)
     return made.reshape(shape)
 
 
