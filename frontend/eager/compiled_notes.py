@@ -22,7 +22,7 @@ from ...ir.families import Elementwise
 from ...ir.op import REGISTRY, Array, Op
 from ...ir.ops.reduce import Reduction, is_along_rows, leaves_few
 from ...ir.types.dims import parse
-from ...ir.types.dtypes import of_numpy
+from ...ir.types.dtypes import bf16, f16, of_numpy
 from ...ir.types.shapes import normalize_axes
 from ...ir.types.tensor import TensorSpec
 from .kernels import MANY, SIGNED
@@ -105,13 +105,30 @@ class NotedCall:
 
     def fits(self, arrays: Sequence[Array]) -> bool:
         """Say whether there is a kernel of the same bits."""
-        usual = all(is_usual(arrays[place]) for place in (*self.operands, *self.results))
-        return usual and self.op.HOST is None and self.is_exact(arrays)
+        seen = [arrays[place] for place in (*self.operands, *self.results)]
+        if self.op.moved(len(self.operands)) is not None:
+            seen = [stood_for(x) for x in seen]
+        return all(map(is_usual, seen)) and self.op.HOST is None and self.is_exact(arrays)
 
 
 def is_usual(x: Array) -> bool:
     """Say whether an array has elements, of a type that compiled code computes as numpy does."""
     return x.size > 0 and (x.dtype.kind in "biu" or (x.dtype.kind == "f" and x.dtype.itemsize > 2))
+
+
+STAND_INS: dict[np.dtype[np.generic], np.dtype[np.generic]] = {
+    np.dtype(np.complex64): np.dtype(np.int64),
+    f16.numpy: np.dtype(np.int16),
+    bf16.numpy: np.dtype(np.int16),
+}
+"""What stands for elements of a type that compiled code does not compute as numpy does: they are
+brought elsewhere as numbers of as many bits."""
+
+
+def stood_for(x: Array) -> Array:
+    """Return the elements of an array as what stands for them where they are only moved."""
+    kind = STAND_INS.get(x.dtype)
+    return x if kind is None else x.view(kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +190,7 @@ class Noted:
 
     def can_be_compiled(self) -> bool:
         """Say whether there is a kernel of the same bits."""
-        given = [self.arrays[i] for i in self.given]
+        given = [stood_for(self.arrays[i]) for i in self.given]
         return all(map(is_usual, given)) and all(call.fits(self.arrays) for call in self.calls)
 
     def in_rows(self) -> bool:
@@ -248,6 +265,26 @@ def compiled(noted: Noted, times: int = 1) -> Kernel | None:
     """
     if not noted.is_worth_it(times) or not noted.can_be_compiled():
         return None
+    types = [noted.arrays[i].dtype for i in noted.results]
+    used = [call.operands + call.results for call in noted.calls]
+    if any(noted.arrays[i].dtype in STAND_INS for places in used for i in places):
+        moved = replace(noted, arrays=[stood_for(x) for x in noted.arrays])
+        return cast("Kernel", partial(_moved, _kernel(moved), types))
+    return _kernel(noted)
+
+
+def _moved(
+    kernel: Kernel, types: Sequence[np.dtype[np.generic]], *given: Array
+) -> Array | Sequence[Array]:
+    """Carry out a kernel on what stands for elements, and return these."""
+    made = kernel(*map(stood_for, given))
+    if len(types) == 1:
+        return made.view(types[0])
+    return [x.view(kind) for x, kind in zip(made, types, strict=True)]
+
+
+def _kernel(noted: Noted) -> Kernel:
+    """Return compiled code that does what is noted."""
     from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
 
     rows = noted.in_rows()

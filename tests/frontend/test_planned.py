@@ -235,6 +235,33 @@ def test_moves_of_many_elements_are_compiled_with_what_is_done_to_them() -> None
         np.testing.assert_array_equal(other, first)
 
 
+@pytest.mark.parametrize("kind", ["complex64", "float16", "bfloat16"])
+def test_moves_are_compiled_of_elements_that_nobody_computes_with(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+    whole = compiled_notes.compiled
+
+    def watched(noted: Noted, times: int = 1) -> Any:
+        made.append(whole(noted, times))
+        return made[-1]
+
+    monkeypatch.setattr(remembering, "compiled", watched)
+    size = {"complex64": 8}.get(kind, 2)
+    bits = RANDOM.integers(0, 256, (400 * 500 * size,)).astype(np.uint8)
+    x = tf.constant(bits.view(tf.as_dtype(kind).as_numpy_dtype).reshape(1, 400, 500, 1))
+    for move in (
+        lambda x: tf.nn.space_to_depth(x, 2),
+        lambda x: tf.signal.fftshift(x, (1, 2)),
+    ):
+        made.clear()
+        first, *others = [move(x).numpy() for _ in range(3)]
+        assert [each is not None for each in made] == [True]
+        for other in others:
+            assert other.dtype == first.dtype
+            assert other.tobytes() == first.tobytes()
+
+
 def test_what_has_other_bits_in_another_order_is_not_compiled() -> None:
     x = gv.asarray(RANDOM.normal(size=(700, 600)).astype(np.float32))
 
