@@ -20,10 +20,12 @@ from ...ir.ops.factor import (
     Cholesky,
     Inverse,
     LogDeterminant,
+    Solve,
     TriangularSolve,
     factorised,
     inverted,
     refuse_nan,
+    solved,
 )
 from ...ir.ops.pool import AvgPool, MaxPoolGradient
 from ...ir.windows import Windows, image
@@ -50,18 +52,23 @@ def triangle(*, lower: bool, transpose: bool) -> Callable[[Array, Array], Array]
     """Return what solves systems for a triangle."""
     forwards, turned = int(lower != transpose), int(transpose)  # (compiled code takes no truths)
 
-    def solved(a: Array, b: Array) -> Array:
+    def substituted(a: Array, b: Array) -> Array:
         """Return the solutions for a triangle; it is divided by zeros of the diagonal."""
-        batch = a.shape[:-2]
-        if batch != b.shape[:-2]:
-            batch = np.broadcast_shapes(batch, b.shape[:-2])
-            a, b = (np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b))
+        a, b = _of_one_batch(a, b)
         made = np.array(b, np.float64, order="C")
         wide = np.ascontiguousarray(a, np.float64)
         _substitute(wide, made, a.shape[-1], forwards, turned)
         return made.astype(b.dtype, copy=False)
 
-    return solved
+    return substituted
+
+
+def _of_one_batch(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return matrices and right sides in the batches that both broadcast to."""
+    if a.shape[:-2] == b.shape[:-2]:
+        return a, b
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return np.broadcast_to(a, (*batch, *a.shape[-2:])), np.broadcast_to(b, (*batch, *b.shape[-2:]))
 
 
 @serial
@@ -83,6 +90,73 @@ def _substitute(a: F64s, made: F64s, n: int, forwards: int, turned: int) -> int:
                 for column in range(columns):
                     made[there + column] -= factor * made[here + column]
     return count
+
+
+@_loops(Solve)
+def _solution() -> Kernel:
+    def solution(a: Array, b: Array) -> Array:
+        """Return the solutions; a matrix without an inverse is refused."""
+        if not _is_little(a) or not b.size:
+            return solved(a, b)
+        refuse_nan(a)
+        a, b = _of_one_batch(a, b)
+        left, made = (np.array(x, np.float64, order="C") for x in (a, b))
+        if _solve(left, made, a.shape[-1]) >= 0:
+            raise np.linalg.LinAlgError("Singular matrix")
+        return made.astype(b.dtype, copy=False)
+
+    return solution
+
+
+@serial
+def _solve(a: F64s, made: F64s, n: int) -> int:
+    """Solve systems in the place of their right sides, by the largest pivot of each column.
+
+    It returns which is the first matrix that has no inverse; -1: all have one.
+    """
+    count = len(a) // (n * n)
+    columns = len(made) // (count * n)
+    for each in range(count):
+        top, first = each * n * n, each * n * columns
+        for k in range(n):
+            if not _step_of_solution(a, made, each, k, n, columns):
+                return each
+        for step in range(n):
+            i = n - 1 - step
+            here, diagonal = first + i * columns, a[top + i * n + i]
+            for j in range(i + 1, n):
+                factor, there = a[top + i * n + j], first + j * columns
+                for column in range(columns):
+                    made[here + column] -= factor * made[there + column]
+            for column in range(columns):
+                made[here + column] /= diagonal
+    return -1
+
+
+def _step_of_solution(a: F64s, made: F64s, each: int, k: int, n: int, columns: int) -> bool:
+    """Bring a row to the place of its pivot, and take it from those below; False: it is zero."""
+    top, first = each * n * n, each * n * columns
+    here, start = top + k * n, first + k * columns
+    best = k
+    for i in range(k + 1, n):
+        if abs(a[top + i * n + k]) > abs(a[top + best * n + k]):
+            best = i
+    if best != k:
+        there, other = top + best * n, first + best * columns
+        for j in range(n):
+            a[here + j], a[there + j] = a[there + j], a[here + j]
+        for column in range(columns):
+            one, two = start + column, other + column
+            made[one], made[two] = made[two], made[one]
+    pivot: float = a[here + k]
+    for i in range(k + 1, n):
+        row, right = top + i * n, first + i * columns
+        factor = a[row + k] / pivot
+        for j in range(k + 1, n):
+            a[row + j] -= factor * a[here + j]
+        for column in range(columns):
+            made[right + column] -= factor * made[start + column]
+    return pivot != 0.0
 
 
 @_loops(Cholesky)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
-from gravure.frontend.eager.in_loops import FIT, IN_LOOPS
+from gravure.frontend.eager.in_loops import FEW, FIT, IN_LOOPS
 from gravure.ir.op import Array
-from gravure.ir.ops.factor import Inverse, LogDeterminant
+from gravure.ir.ops.factor import Inverse, LogDeterminant, Solve
 
 
 def drawn(n: int, dtype: str, *batch: int) -> Array:
@@ -26,6 +26,33 @@ def test_inverses_and_determinants_are_those_of_lapack(n: int, dtype: str) -> No
         )
         for one, other in zip(IN_LOOPS[LogDeterminant]()(x), np.linalg.slogdet(x), strict=True):
             np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 2, 3, FEW, FEW + 1, 40])
+def test_solutions_are_those_of_lapack(n: int, dtype: str) -> None:
+    tolerance = 1e-3 if dtype == "float32" else 1e-8
+    b = np.random.default_rng(7).normal(size=(2, 3, n, 2)).astype(dtype)
+    for x in (drawn(n, dtype), drawn(n, dtype, 3), drawn(n, dtype, 2, 3)):
+        for right in (b, b[0, :, :, :1], b[:, :, :, :0]):
+            found = IN_LOOPS[Solve]()(x, right)
+            wanted = np.linalg.solve(x, right)
+            assert found.dtype == wanted.dtype
+            np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("n", [2, FEW, 40])
+def test_systems_without_one_solution_are_refused(n: int) -> None:
+    batch, b = drawn(n, "float64", 3), np.ones((3, n, 2))
+    batch[1, :, n // 2] = 0
+    for _ in range(4):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+            tf.linalg.solve(tf.constant(batch), b)
+    batch[1] = np.nan
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+        tf.linalg.solve(tf.constant(batch), b)
+    batch[1] = np.eye(n) * 2
+    np.testing.assert_array_equal(tf.linalg.solve(tf.constant(batch), b)[1], b[1] / 2)
 
 
 @pytest.mark.parametrize("n", [1, 2, 40, FIT + 1])
