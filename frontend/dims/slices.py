@@ -107,9 +107,9 @@ def bounds(
     if step > 0:
         first_dim = _clamped(front, extent, 0, extent, known)
         if front is not start and not known.at_least(0, start):
-            first_dim = _lowered(start, extent, known)
+            first_dim = _from_the_front(start, extent, known)
         if first_dim == 0 and back is not end and not known.at_least(0, end):
-            return 0, _lowered(end, extent, known), step
+            return 0, _from_the_front(end, extent, known), step
         last_dim = _clamped(back, extent, 0, extent, known)
         is_cut = isinstance(front, int) and front > 0 and isinstance(first_dim, DimExpr)
         if is_cut and last_dim == extent:
@@ -135,6 +135,21 @@ def _signed(value: Dim, extent: Dim, known: Knowledge) -> Dim:
     ends = -1 if known.at_least(-1, value) else dim_rules.floor_divide(value, FAR << 10)
     made = value - extent * ends
     return made if isinstance(made, DimExpr) else max(made, 0)
+
+
+def _from_the_front(value: Dim, extent: Dim, known: Knowledge) -> Dim:
+    """Return a symbolic bound from the front, cut to the axis where that is the same below 0.
+
+    >>> n = dim_rules.symbol("N")
+    >>> str(_from_the_front(n - 1, n, Knowledge())), str(_from_the_front(n - 3, n, Knowledge()))
+    ('max(0, N - 1)', 'N - 3')
+
+    Where N - 1 is below 0 there is nothing to count from the end; of 2 elements N - 3 is the last.
+    """
+    below = Knowledge(known.ranges, (*known.facts, -1 - value))
+    if below.at_least(0, value + extent):
+        value = _raised(value, 0, known)
+    return _lowered(value, extent, known)
 
 
 def _clamped(value: Dim, extent: Dim, low: int, high: Dim, known: Knowledge) -> Dim:

@@ -251,13 +251,13 @@ def test_sizes_of_a_letter_of_an_equation(model: Make, equation: str) -> None:
 
 
 def test_what_fits_neither_model_is_made_for_the_sizes_of_a_run(model: Make) -> None:
-    """A slice from `n - 2` on begins at the end where `n` is 1, and what is squeezed may be 1."""
+    """Of one row a slice from `n - 3` on counts from the end, and what is squeezed may be 1."""
     nodes = [
-        node("Shape", ["x"], ["shape"], end=1), node("Sub", ["shape", "two"], ["from"]),
+        node("Shape", ["x"], ["shape"], end=1), node("Sub", ["shape", "three"], ["from"]),
         node("Slice", ["x", "from", "to"], ["last"]), node("Squeeze", ["y"], ["flat"]),
         node("ReduceSum", ["flat"], ["total"], keepdims=0), node("Add", ["last", "total"], ["z"]),
     ]  # fmt: skip
-    by = {"two": np.int64([2]), "to": np.int64([99])}
+    by = {"three": np.int64([3]), "to": np.int64([99])}
     made = model(nodes, {"x": N, "y": ("f32", ["m", 1, 3])}, ["z", "flat"], by)
     peer = onnxruntime.InferenceSession(made.SerializeToString())
     compiled = compiled_of(made)
