@@ -33,6 +33,7 @@ from ..dims.symbols import DimOption, ShapeOption
 from ..dims.unknown import unknown_dim
 from ..function.function import Function
 from ..function.libraries import Sizes
+from .mistakes import is_ours
 
 
 def python_program(
@@ -53,7 +54,7 @@ def python_program(
     except GravureError:
         raise
     except Exception as error:
-        if isinstance(error, AssertionError) or _line(error, file) is None:  # a mistake of ours
+        if is_ours(error, file) or _line(error, file) is None:
             raise
         raise of_file(error, file) from error
     program = concrete.frozen(Sizes(shapes, dims))
@@ -79,6 +80,8 @@ def function_of(file: str, name: str, where: str) -> Function:
     try:
         found = runpy.run_path(file, run_name=Path(file).stem)
     except (Exception, SystemExit) as error:
+        if is_ours(error, file):
+            raise
         raise of_file(error, file) from error
     value = _named(found, name, where)
     if isinstance(value, Function):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 import threading
 import types
 from pathlib import Path
@@ -19,6 +20,7 @@ import gravure.tf as tf
 from gravure.errors import RuntimeInputError
 from gravure.frontend.formats.messages import XSpace
 from gravure.frontend.formats.profiles import write_profile
+from gravure.frontend.programs import mistakes
 from gravure.runtime.comm.local import run_ranks
 from gravure.runtime.queues import Queue
 from gravure.runtime.traces import recorder
@@ -397,6 +399,40 @@ def test_the_command_profiles_programs_and_models(gravure: Any, tmp_path: Path) 
     assert (refused.status, "is no program" in refused.err) == (2, True)
 
 
+GIVEN = """
+def divided(x):
+    return 1 / x
+
+def checked(x):
+    assert x, (
+        "x is 0"
+    )
+
+def missing(x):
+    return x.nothing
+
+def said(x):
+    assert not x, "before it"
+    raise ValueError(f"{x}, expected 1")
+
+def said_to_be_so(x):
+    assert not x, "before it"
+    raise AssertionError("x is 0")
+
+def handed_on(*args):
+    return divided(*args)
+
+def called(function):
+    return function()
+
+class Asked:
+    parts = {}
+    def __getattr__(self, name):
+        return self.parts[name]
+"""
+"""Stands for a file of gravure."""
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -414,6 +450,35 @@ def test_what_a_program_raises_is_its_own(
     assert found.status == 65
     assert told in found.err
     assert "mistake in gravure" not in found.err
+
+
+@pytest.mark.parametrize(
+    ("text", "is_ours"),
+    [
+        ("given.divided(0)", True),
+        ("given.checked(0)", True),
+        ("given.missing(0)", True),
+        ("given.said(0)", False),
+        ("given.said_to_be_so(0)", False),
+        ("given.handed_on(1, 2, 3)", False),
+        ("given.Asked().name", False),
+        ("given.called(lambda: 1 / 0)", False),
+        ("1 / 0", False),
+    ],
+)
+def test_what_python_raises_in_gravure_is_our_mistake(
+    gravure: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, is_ours: bool
+) -> None:
+    source = tmp_path / "given.py"
+    source.write_text(GIVEN)
+    monkeypatch.setattr(mistakes, "PACKAGE", str(source))
+    program = tmp_path / "train.py"
+    program.write_text(f"import given\n{text}\n")
+    found = gravure("profile", program, "--no-limits")
+    del sys.modules["given"]
+    assert found.status == (70 if is_ours else 65)
+    assert ("mistake in gravure" in found.err) == is_ours
+    assert ("train.py:2" in found.err) != is_ours
 
 
 def test_a_run_of_the_command_can_be_traced(gravure: Any, tmp_path: Path) -> None:

@@ -85,9 +85,11 @@ def run_program(path: str, arguments: list[str]) -> None:
     """Run a program as Python does; what it ends with does not end us.
 
     Raises:
-        GravureError: of the program, with its line where it is not one of ours.
+        GravureError: of the program, with its line where it is not one of ours; what is our
+            mistake is raised as it is.
 
     """
+    from ...frontend.programs.mistakes import is_ours
     from ...frontend.programs.python_files import of_file
 
     readable(path)
@@ -101,6 +103,8 @@ def run_program(path: str, arguments: list[str]) -> None:
     except GravureError:
         raise
     except Exception as error:
+        if is_ours(error, path):
+            raise
         raise of_file(error, path) from error
     finally:
         sys.argv = before
