@@ -5,7 +5,8 @@
 
 The digest of the head is taken with the digest itself left zero. Weights in a file of their own
 have a header of one page that repeats their digest, so that the wrong file is noticed at once;
-the weights themselves are only read when asked for (`check_weights`), as they may be gigabytes.
+many weights are only read when asked for (`check_weights`), as they may be gigabytes, few are so
+when a model is loaded.
 The digests find accidents; they do not say who made an artefact, and loading one runs its code.
 """
 
@@ -30,6 +31,8 @@ FORMAT = 2
 """Counts the versions of this layout and of the C interface behind it."""
 EMBEDDED = 1
 """The flag of a seal whose file holds the weights too."""
+FEW = 4 << 20
+"""Bytes of weights that are read when a model is loaded; more would take longer than all else."""
 REBUILD = "compile the model again"
 
 NOTE = struct.Struct("<III")
@@ -131,6 +134,8 @@ def _unseal(read: Data, size: int, *, foreign: bool) -> Sealed:
     head = read(0, seal.head_size)
     if head_digest(head, offset) != seal.digest:
         raise ArtifactError("the file was changed: its digest does not match", hint=REBUILD)
+    if seal.has_weights and seal.weights_size <= FEW:
+        check_weights([read(seal.weights_offset, seal.weights_size)], seal, "")
     text = head[seal.manifest_offset : seal.manifest_offset + seal.manifest_size]
     return Sealed(seal, json.loads(text), head)
 
@@ -214,6 +219,8 @@ def check_weights_file(read: Data, size: int, seal: Seal, location: str) -> int:
             f"the weights are not whole: {size} bytes, expected {PAGE + header.size}",
             location=location,
         )
+    if header.size <= FEW:
+        check_weights([read(PAGE, header.size)], seal, location)
     return PAGE
 
 

@@ -402,14 +402,23 @@ def test_weights_that_are_cut_while_a_model_uses_them_are_an_error(
     assert np.array_equal(model(V), V * W)
 
 
-def test_changed_weights_are_found_when_asked(kit: Any, tmp_path: Path) -> None:
-    path = tmp_path / "scale.so"
-    kit.build(kit.scale(), W).save(path)
-    data = bytearray(path.read_bytes())
+@pytest.mark.parametrize("embed", [True, False])
+def test_changed_weights_are_found_when_asked(
+    kit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, embed: bool
+) -> None:
+    path, beside = tmp_path / "scale.so", tmp_path / "scale.weights"
+    kit.build(kit.scale(), W, embed=embed).save(path)
+    Weights.of(W).save(beside)
+    damaged, given = (path, None) if embed else (beside, beside)
+    data = bytearray(damaged.read_bytes())
     data[-1] ^= 1
-    path.write_bytes(data)
+    damaged.write_bytes(data)
     with pytest.raises(ArtifactError, match="weights were changed"):
-        Model.load(path).check_weights()
+        Model.load(path, weights=given)
+    monkeypatch.setattr("gravure.runtime.container.FEW", 8)
+    model = Model.load(path, weights=given)
+    with pytest.raises(ArtifactError, match="weights were changed"):
+        model.check_weights()
 
 
 def test_weights_are_prepared_from_raw_ones(kit: Any) -> None:
