@@ -18,6 +18,8 @@ ASIDE = ".gravure-new"
 """What the names of files end with that are being written."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the system says where there is no room for what is written."""
+NO_PLACE = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.EROFS)
+"""What it says where there can be no file."""
 
 
 @contextmanager
@@ -40,6 +42,8 @@ def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[Binar
     target = Path(os.path.realpath(path))
     with filling(os.fspath(target)):
         with _placing(target):
+            if target.is_dir():  # a rename would say so, but only when all is written
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             sweep(target.parent)
             descriptor, name = _new(target)
         try:
@@ -62,7 +66,9 @@ def _placing(target: Path) -> Iterator[None]:
     """Say of a place where there can be no file that it is one."""
     try:
         yield
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
+    except OSError as error:
+        if error.errno not in NO_PLACE:
+            raise
         reason = (error.strerror or str(error)).lower()
         place = target if isinstance(error, IsADirectoryError) else target.parent
         raise OutputError(f"cannot write: {reason}", location=str(place)) from error

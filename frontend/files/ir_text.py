@@ -96,10 +96,11 @@ def save_ir(program: Program, path: Path, *, weights: bool = True) -> list[Path]
 
 def write_ir(text: str, path: Path, weights: Mapping[str, Array], data: Path | None) -> list[Path]:
     """Write a text that `ir_text` returned, and the weights if they have a place."""
-    if data is not None:
-        write_safetensors(data, weights, {DIGEST: digest_of_weights(weights)})
     with replacing(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
+        file.flush()  # there is room for it: only now the weights of an older one may go
+        if data is not None:
+            write_safetensors(data, weights, {DIGEST: digest_of_weights(weights)})
     return [path] if data is None else [path, data]
 
 

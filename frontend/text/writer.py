@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import base64
 import math
-import os
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +30,7 @@ from ...ir.program import LEVEL, NAME, RANGES, argument_names, functions, result
 from ...ir.types.attributes import INLINE_ELEMENTS
 from ...ir.types.dims import Range, symbols
 from ...ir.types.dtypes import of_numpy
+from ...runtime.files import replacing
 from ..files.weights import write_safetensors
 from .expressions import BITWISE, SIGNS, WORDS, fits
 
@@ -61,16 +60,11 @@ def save_text(
     """Write a program's text, and its weights beside it; return the paths of both."""
     file = path.with_suffix(".safetensors") if weights and program.weights else None
     text = write_text(program, name=name, weights=file.name if file else None)
-    if file is not None:
-        write_safetensors(file, program.weights)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(path) as stream:
+        stream.write(text.encode())
+        stream.flush()  # there is room for it: only now the weights of an older one may go
+        if file is not None:
+            write_safetensors(file, program.weights)
     return [path] if file is None else [path, file]
 
 

@@ -1,5 +1,6 @@
 """Files are the old ones or the new ones, whatever happens while they are written."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -80,6 +81,20 @@ def test_a_pipe_is_written_and_stays_one(tmp_path: Path) -> None:
     os.close(reader)
     assert pipe.is_fifo()
     assert [each.name for each in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_disk_that_may_only_be_read_is_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr("tempfile.mkstemp", refused)
+    with (
+        pytest.raises(OutputError, match="cannot write: read-only file system"),
+        replacing(tmp_path / "file"),
+    ):
+        pass
 
 
 def test_an_error_of_who_writes_stays_what_it_is(tmp_path: Path) -> None:

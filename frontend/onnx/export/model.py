@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from onnx import (
@@ -81,14 +81,18 @@ def save_onnx(
         checker.check_model(model)
         if opset not in (0, out.opset):
             model = converted(model, opset)
-        _write(model, path)
+        with replacing(path) as file:
+            file.write(model.SerializeToString(deterministic=True))
         return [path]
     if opset not in (0, out.opset):
         raise UnsupportedOp(
             f"models with their weights beside them are written for opset {out.opset}, not {opset}"
         )
     data = path.with_name(f"{path.name}.data")
-    _write(_model(program, out, values, _store(out.initializers, data)), path)
+    with replacing(path) as file, replacing(data) as beside:
+        model = _model(program, out, values, _store(out.initializers, beside, data.name))
+        file.write(model.SerializeToString(deterministic=True))
+        file.flush()  # there is room for both, so that both take their places
     return [path, data]
 
 
@@ -101,11 +105,6 @@ def converted(model: ModelProto, opset: int) -> ModelProto:
         raise UnsupportedOp(f"the model cannot be converted to opset {opset}: {reason}") from error
     made.ir_version = min(made.ir_version, helper.find_min_ir_version_for(list(made.opset_import)))
     return made
-
-
-def _write(model: ModelProto, path: Path) -> None:
-    with replacing(path) as file:
-        file.write(model.SerializeToString(deterministic=True))
 
 
 # The graph.
@@ -333,23 +332,22 @@ def _tensor(name: str, array: Array) -> TensorProto:
     return made
 
 
-def _store(arrays: Mapping[str, Array], path: Path) -> list[TensorProto]:
+def _store(arrays: Mapping[str, Array], file: BinaryIO, location: str) -> list[TensorProto]:
     """Write the data of tensors into a file; return the tensors, which say where in it."""
     tensors, offset = [], 0
-    with replacing(path) as file:
-        for name, array in arrays.items():
-            if array.nbytes <= SMALL or of_numpy(array.dtype).is_text:
-                tensors.append(_tensor(name, array))
-                continue
-            made = _empty(name, array)
-            gap = -offset % ALIGNMENT
-            file.write(bytes(gap))
-            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-            offset += gap
-            made.data_location = TensorProto.EXTERNAL
-            rows = {"location": path.name, "offset": offset, "length": array.nbytes}
-            for key, value in rows.items():
-                made.external_data.add(key=key, value=str(value))
-            tensors.append(made)
-            offset += array.nbytes
+    for name, array in arrays.items():
+        if array.nbytes <= SMALL or of_numpy(array.dtype).is_text:
+            tensors.append(_tensor(name, array))
+            continue
+        made = _empty(name, array)
+        gap = -offset % ALIGNMENT
+        file.write(bytes(gap))
+        file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        offset += gap
+        made.data_location = TensorProto.EXTERNAL
+        rows = {"location": location, "offset": offset, "length": array.nbytes}
+        for key, value in rows.items():
+            made.external_data.add(key=key, value=str(value))
+        tensors.append(made)
+        offset += array.nbytes
     return tensors
