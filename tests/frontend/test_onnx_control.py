@@ -388,3 +388,24 @@ def test_a_counter_that_is_known_says_how_often_a_loop_goes_round(model: Make, e
     np.testing.assert_array_equal(found, np.maximum.reduceat(x, offsets[:-1])[:trips])
     assert last == trips
     assert trips > 64 or not isinstance(compiled, SteppedModel)
+
+
+NOTHING = """<ir_version: 10, opset_import: ["" : 20]>
+m (float[0, M] x, float[M] a, bool go) => (float[M] y, float[T, M] all, float[M] z) {
+    none = Constant <value = int64 {0}> ()
+    y, all = Loop(none, "", a) <body = b (int64 i, bool c, float[M] s)
+        => (bool d, float[M] t, float[M] u) { d = Identity(c) t = Gather(x, i) u = Add(s, t) }>
+    z = If(go) <then_branch = one () => (float[M] p) { p = Gather(x, none) },
+                else_branch = other () => (float[M] q) { q = Add(a, a) }>
+}"""
+
+
+def test_what_is_not_done_may_take_elements_of_nothing() -> None:
+    made = gv.compile(onnx.parser.parse_model(NOTHING).SerializeToString(), dims={"M": (0, 9)})
+    x, a = np.zeros((0, 3), np.float32), np.ones(3, np.float32)
+    y, gathered, z = made.run([x, a, np.array(False)])
+    np.testing.assert_array_equal(y, a)
+    assert gathered.shape == (0, 3)
+    np.testing.assert_array_equal(z, a + a)
+    with pytest.raises(gv.GravureError, match="index"):
+        made.run([x, a, np.array(True)])

@@ -120,10 +120,12 @@ def _no_trips(node: Node, body: GraphProto, states: Sequence[Value]) -> Sequence
     """Return the states as they are; of what each trip would give, nothing is collected."""
     if len(body.output) - 1 == len(states):
         return states
-    before, number = node.block.last_op, node.make.number(0, d.i64)
-    _, *made = node.read_graph(body, [number, node.make.number(True, d.bool_), *states], number)
-    specs = [node.spec(part) for part in _tensors(node, made[len(states) :])]
-    _take_back(node, before)
+    apart = new_block([])  # what stands in it is not certain to be wrong where it cannot be done
+    with node.inside(apart):
+        number = node.make.number(0, d.i64)
+        _, *made = node.read_graph(body, [number, node.make.number(True, d.bool_), *states], number)
+        specs = [node.spec(part) for part in _tensors(node, made[len(states) :])]
+    _erase(apart)
     return [*states, *(node.make.filled(0, spec.dtype, (0, *spec.dims)) for spec in specs)]
 
 

@@ -26,6 +26,10 @@ def gather(node: Node, x: Value, indices: Value) -> Value:
             part = c.cut(node.emit, x, axis, first, first + 1)
             return c.squeeze(node.emit, part, (axis,))
     require_index(node, indices, extent)
+    if extent == 0 and node.spec(indices).size != 0 and node.block is not node.emitter.entry:
+        dims = node.shape(x)  # no run that comes here goes on
+        dims = (*dims[:axis], *node.shape(indices), *dims[axis + 1 :])
+        return node.make.filled(0, node.spec(x).dtype, dims)
     return node.make.gather(x, indices, axis=axis)
 
 
