@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from types import SimpleNamespace
 from typing import TypeAlias
 
 import numpy as np
 from keras.src import tree
 from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
+from keras.src.trainers.data_adapters.tf_dataset_adapter import TFDatasetAdapter
 from keras.src.trainers.epoch_iterator import EpochIterator
 
 from ...ir.op import Array
@@ -27,7 +29,7 @@ Order: TypeAlias = list[Array]
 def as_tensorflow_shuffles(
     batches: EpochIterator, agreed: Callable[[Order], Order] | None
 ) -> EpochIterator:
-    """Let batches of arrays that are shuffled come in TensorFlow's order for its seed.
+    """Let batches of arrays and of pipelines that are shuffled come in TensorFlow's order.
 
     `agreed` gives the order that counts where several ranks draw one.
     """
@@ -43,7 +45,20 @@ def as_tensorflow_shuffles(
                 )
 
         adapter._get_iterator = iterate
+    if isinstance(adapter, TFDatasetAdapter):
+        adapter.get_numpy_iterator = partial(_begun, adapter._dataset)
     return batches
+
+
+def _begun(dataset: Dataset) -> Iterator[Tree]:
+    """Return the batches of a pass that has drawn its order, whether or not it is gone through.
+
+    Keras begins a pass too many behind each epoch, which in TensorFlow draws an order, too.
+    """
+    passed: Iterator[Tree] = TFDatasetAdapter.get_numpy_iterator(
+        SimpleNamespace(_dataset=iter(dataset))
+    )
+    return passed
 
 
 def _rows_of(adapter: ArrayDataAdapter) -> Callable[[], Order]:

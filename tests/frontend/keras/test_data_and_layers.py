@@ -51,6 +51,24 @@ def test_a_pipeline_is_split() -> None:
     assert [*map(int, two)] == [8, 9]
 
 
+def test_epochs_shuffle_a_pipeline_as_with_tensorflow() -> None:
+    class Order(keras.Model):
+        def train_step(self, data: tf.Tensor) -> dict[str, tf.Tensor]:
+            return {"order": tf.reduce_sum(tf.cast(data, tf.float32) * [1.0, 10.0, 100.0, 1000.0])}
+
+    data = tf.data.Dataset.range(8).shuffle(8, seed=2).batch(4)
+    found: list[int] = []
+    noted = keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda batch, logs: found.append(round(float(logs["order"])))
+    )
+    model = Order()
+    model.compile("sgd")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a pipeline is not shuffled
+        model.fit(data, epochs=3, verbose=0, callbacks=[noted])
+    assert found == [5470, 3126, 5701, 2436, 4037, 2516]  # what TensorFlow 2.21 gives
+
+
 def test_a_data_set_chooses_its_order_anew_before_and_behind_epochs() -> None:
     class Rows(keras.utils.PyDataset):
         ends = 0
