@@ -19,8 +19,9 @@ from ..values.texts import Text
 
 Infer = Callable[[Sequence[TensorSpec]], Sequence[TensorSpec]]
 FLAT = {
-    *("CTCBeamSearchDecoder", "CTCGreedyDecoder", "EditDistance", "LoadAndRemapMatrix"),
-    "LookupTableFindV2",
+    *("CTCBeamSearchDecoder", "CTCGreedyDecoder", "DrawBoundingBoxes", "EditDistance"),
+    *("LoadAndRemapMatrix", "LookupTableFindV2", "SampleDistortedBoundingBoxV2"),
+    *("StatelessRandomBinomial", "StatelessRandomPoisson"),
 }
 """Those whose results TensorFlow takes for constants: their gradients are None."""
 

@@ -29,12 +29,37 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], Any]] = {
         np.float32([0.5]),
     ),
     "Bitcast": (lambda x: tf.bitcast(x, tf.float32), np.float32([1.5])),
+    "RandomPoissonV2": (lambda x: tf.random.poisson([2], x), np.float32([1, 2])),
+    "StatefulRandomBinomial": (
+        lambda x: tf.random.Generator.from_seed(1).binomial([1], [3.0], x, tf.float32),
+        np.float32([0.5]),
+    ),
+    "StatelessSampleDistortedBoundingBox": (
+        lambda x: tf.image.stateless_sample_distorted_bounding_box([4, 4, 3], x, [1, 2])[2],
+        BOXES,
+    ),
     "MatrixLogarithm": (lambda x: tf.abs(tf.linalg.logm(x)), np.eye(2, dtype=np.complex64)),
 }
 FLAT: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "CTCGreedyDecoder": (
         lambda x: tf.nn.ctc_greedy_decoder(x, [2])[1],
         np.float32([[[0.1, 0.9]], [[0.8, 0.2]]]),
+    ),
+    "DrawBoundingBoxes": (
+        lambda x: tf.image.draw_bounding_boxes(x, BOXES, None),
+        IMAGES,
+    ),
+    "SampleDistortedBoundingBoxV2": (
+        lambda x: tf.image.sample_distorted_bounding_box([4, 4, 3], x)[2],
+        BOXES,
+    ),
+    "StatelessRandomBinomial": (
+        lambda x: tf.random.stateless_binomial([1], [1, 2], [3.0], x, tf.float32),
+        np.float32([0.5]),
+    ),
+    "StatelessRandomPoisson": (
+        lambda x: tf.random.stateless_poisson([2], [1, 2], x, tf.float32),
+        np.float32([1, 2]),
     ),
     "LookupTableFindV2": (
         lambda x: tf.lookup.StaticHashTable(

@@ -116,7 +116,8 @@ def _poissons(
     shape_: object, key: TfTensor, rate: TfTensor, dtype: DTypeLike, *, whole: bool
 ) -> TfTensor:
     """Return numbers of the Poisson distribution."""
-    return _drawn("RandomPoisson", sampling.poisson, shape_, key, [rate], dtype, whole=whole)
+    type_ = "RandomPoissonV2" if whole else "StatelessRandomPoisson"
+    return _drawn(type_, sampling.poisson, shape_, key, [rate], dtype, whole=whole)
 
 
 def _drawn(
@@ -233,13 +234,13 @@ def stateless_poisson(
 
 @remembered
 def binomials(
-    shape_: object, key: TfTensor, counts: object, probs: object, dtype: DTypeLike
-) -> TfTensor:
+    shape_: object, key: TfTensor, counts: object, probs: object, dtype: DTypeLike,
+    type_: str = "StatefulRandomBinomial",
+) -> TfTensor:  # fmt: skip
     """Return numbers of the binomial distribution; the last axes are those of its parameters."""
     tries, chances = of_one_shape(*same(counts, probs))
     refuse_other_axes(shape_, tries)
-    name = "StatelessRandomBinomial"
-    return _drawn(name, binomial, shape_, key, [tries, chances], dtype, whole=False)
+    return _drawn(type_, binomial, shape_, key, [tries, chances], dtype, whole=False)
 
 
 def refuse_other_axes(shape_: object, of: TfTensor) -> None:
@@ -268,4 +269,5 @@ def stateless_binomial(
     with InGraph(graph_of([shape, seed, counts, probs])):
         if not (holds_tensor(counts) or holds_tensor(probs)):
             counts, probs = convert(counts, "float64"), convert(probs, "float64")
-        return binomials(shape, key_of_seed(seed), counts, probs, output_dtype)
+        key, type_ = key_of_seed(seed), "StatelessRandomBinomial"
+        return binomials(shape, key, counts, probs, output_dtype, type_)

@@ -40,7 +40,8 @@ def draw_bounding_boxes(
                 raise ValueError(f"{what} has shape {x.shape}: Shape must be rank {rank}")
         more = [] if colors is None else [convert(colors, "float32")]
         row = canvas.spec.dtype
-        return host("DrawBoundingBoxesV2", _drawn, [canvas, edges, *more], like_input(row),
+        type_ = "DrawBoundingBoxesV2" if more else "DrawBoundingBoxes"
+        return host(type_, _drawn, [canvas, edges, *more], like_input(row),
                     name=name)[0]  # fmt: skip
 
 
@@ -222,13 +223,14 @@ def _sampled(wanted: PartOfImage) -> Callable[..., Sequence[Array]]:
 
 
 def _chosen(
-    image_size: object, boxes: object, key: TfTensor, wanted: PartOfImage, name: str | None
-) -> tuple[TfTensor, TfTensor, TfTensor]:
+    type_: str, image_size: object, boxes: object, key: TfTensor, wanted: PartOfImage,
+    name: str | None,
+) -> tuple[TfTensor, TfTensor, TfTensor]:  # fmt: skip
     size = convert(image_size)
     row = size.spec.dtype
     three = spec_with_unknowns(row, (3,))
     begin, extent, box = host(
-        "SampleDistortedBoundingBoxV2", _sampled(wanted), [key, size, convert(boxes, "float32")],
+        type_, _sampled(wanted), [key, size, convert(boxes, "float32")],
         [three, three, spec_with_unknowns(rows.f32, (1, 1, 4))], name=name,
     )  # fmt: skip
     return begin, extent, box
@@ -271,8 +273,9 @@ def sample_distorted_bounding_box(
     wanted = _wanted(min_object_covered, aspect_ratio_range, area_range, max_attempts,
                      use_image_if_no_bounding_boxes)  # fmt: skip
     with InGraph(graph_of([image_size, bounding_boxes])):
-        key = seeded_key("SampleDistortedBoundingBoxV2", wanted.attempts, seed or None)
-        return _chosen(image_size, bounding_boxes, key, wanted, name)
+        type_ = "SampleDistortedBoundingBoxV2"
+        key = seeded_key(type_, wanted.attempts, seed or None)
+        return _chosen(type_, image_size, bounding_boxes, key, wanted, name)
 
 
 def stateless_sample_distorted_bounding_box(
@@ -290,7 +293,8 @@ def stateless_sample_distorted_bounding_box(
     wanted = _wanted(min_object_covered, aspect_ratio_range, area_range, max_attempts,
                      use_image_if_no_bounding_boxes)  # fmt: skip
     with InGraph(graph_of([image_size, bounding_boxes, seed])):
-        return _chosen(image_size, bounding_boxes, key_of_seed(seed), wanted, name)
+        type_, key = "StatelessSampleDistortedBoundingBox", key_of_seed(seed)
+        return _chosen(type_, image_size, bounding_boxes, key, wanted, name)
 
 
 def first_draw_bounding_boxes(
