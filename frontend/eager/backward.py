@@ -181,7 +181,7 @@ def _gradients(
     return found
 
 
-def _in_steps(grad: object, x: Any) -> object:
+def _in_steps(grad: object, x: object) -> object:
     """Return a gradient that recorders see depend on an operand, with slope 0, as TensorFlow's."""
     if not isinstance(grad, Tensor):
         return grad

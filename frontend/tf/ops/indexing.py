@@ -299,7 +299,7 @@ def _fixed(key: object) -> object:
     )
 
 
-def _each_axis(keys: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
+def _each_axis(keys: tuple[object, ...], rank: int) -> tuple[Any, ...]:
     """Return keys of which each but None is that of one axis."""
     taken = sum(k is not None and k is not Ellipsis for k in keys)
     if taken > rank:
