@@ -9,6 +9,7 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
+from ....ir.types.tensor import TensorSpec
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, wrap
 from ..core.host_ops import host, unknown
@@ -52,21 +53,35 @@ def moved(
         return SparseTensor.of_parts(indices, taken_here(sp.values, place), wrap(sizes))
     with InGraph(graph_of([*sp.components(), *more])):
         count = _count_of(sp) if keeps else None
-        specs = [unknown(rows.i64, count, rank), unknown(rows.i64, count), unknown(rows.i64, rank)]
-        found = host(type_, _with_places(function), given, specs, name=name)
-        values = taken(sp.values, found[1])
-        made: SparseTensor = SparseTensor.stated(found[0], values, found[2], shape)
+        told = unknown(rows.i64, rank)
+        moves = _carried_out(type_, function, given, (count, rank), told, name)
+        values = taken(sp.values, moves[1])
+        made: SparseTensor = SparseTensor.stated(moves[0], values, moves[2], shape)
         return made
 
 
-def _with_places(function: Callable[..., Moved]) -> Callable[..., Sequence[Array]]:
-    """Return a function with places for all elements where it moves none."""
+def _carried_out(
+    type_: str,
+    function: Callable[..., Moved],
+    given: Sequence[TfTensor],
+    known: tuple[int | None, int | None],
+    more: TensorSpec,
+    name: str | None,
+) -> tuple[TfTensor, TfTensor, TfTensor]:
+    """Return what a function of arrays makes in a graph; its count and rank may be `known`.
+
+    Indices and places are columns of one tensor: so a program knows that there are as many.
+    """
 
     def compute(*arrays: Array) -> Sequence[Array]:
-        there, place, sizes = function(*arrays)
-        return there, np.arange(len(there)) if place is None else place, sizes
+        there, place, last = function(*arrays)
+        places = np.arange(len(there)) if place is None else place
+        return np.concatenate([there, places[:, None]], axis=1), last
 
-    return compute
+    count, rank = known
+    both = unknown(rows.i64, count, None if rank is None else rank + 1)
+    made, last = host(type_, compute, given, [both, more], name=name)
+    return made[:, :-1], made[:, -1], last
 
 
 def _count_of(sp: SparseTensor) -> int | None:
@@ -303,10 +318,10 @@ def concat(
         there, order, whole = join(*[x._array for x in parts])
         return SparseTensor.of_parts(wrap(there), taken_here(joined(given, 0), order), wrap(whole))
     with InGraph(graph_of([*parts, *given])):
-        specs = [unknown(rows.i64, None, rank), unknown(rows.i64, None), unknown(rows.i64, rank)]
-        found = host("SparseConcat", _with_places(join), parts, specs, name=name)
-        values = taken(joined(given, 0), found[1])
-        made: SparseTensor = SparseTensor.stated(found[0], values, found[2], _joined(every, at))
+        told = unknown(rows.i64, rank)
+        moves = _carried_out("SparseConcat", join, parts, (None, rank), told, name)
+        values = taken(joined(given, 0), moves[1])
+        made: SparseTensor = SparseTensor.stated(moves[0], values, moves[2], _joined(every, at))
         return made
 
 
@@ -411,15 +426,10 @@ def fill_empty_rows(
             indices = sp.indices if place is None else wrap(there)
             whole = SparseTensor.of_parts(indices, taken_here(every, place), sp.dense_shape)
             return whole, wrap(empty)
-        specs = [
-            unknown(rows.i64, None, rank),
-            unknown(rows.i64, None),
-            unknown(rows.bool_, count),
-        ]
-        found = host("SparseFillEmptyRows", _with_places(_filled), parts, specs, name=name)
-        values = taken(joined([sp.values, [default]], 0), found[1])
-        made = SparseTensor.stated(found[0], values, sp.dense_shape, sp.shape)
-        return made, found[2]
+        told, known = unknown(rows.bool_, count), (None, rank)
+        moves = _carried_out("SparseFillEmptyRows", _filled, parts, known, told, name)
+        values = taken(joined([sp.values, [default]], 0), moves[1])
+        return SparseTensor.stated(moves[0], values, sp.dense_shape, sp.shape), moves[2]
 
 
 def _filled(indices: Array, sizes: Array) -> Moved:
