@@ -505,9 +505,10 @@ def test_what_was_not_watched_has_no_gradient():
         tf.nn.relu,
         tf.nn.leaky_relu,
         tf.nn.crelu,
+        tf.nn.relu6,
         lambda x: tf.nn.max_pool1d(x[None, :, None], 2, 2, "VALID"),
     ],
-    ids=["relu", "leaky_relu", "crelu", "max_pool"],
+    ids=["relu", "leaky_relu", "crelu", "relu6", "max_pool"],
 )
 def test_slopes_of_steps_are_zeros_and_not_none(function):
     x = tf.constant([1.0, -2.0, 3.0, 4.0])

@@ -81,9 +81,8 @@ def selu(m: Maker, features: object) -> object:
 def relu6(m: Maker, features: object) -> object:
     """Clip to 0 and 6."""
     row = spec_of_value(features).dtype
-    zero, six = m.number(0, row), m.number(6, row)
-    above = m.select(m.greater_equal(features, six), six, features)  # at the ends it is flat
-    return m.select(m.less_equal(features, zero), zero, above)
+    six = m.number(6, row)
+    return m.relu(m.select(m.greater_equal(features, six), six, features))  # flat at the ends
 
 
 @op("LeakyRelu", "features", strict=False)
