@@ -52,3 +52,12 @@ def test_what_is_said_of_an_operation_holds() -> None:
         again = graph.create_op("Abs", [x], op_def=said.op_def, compute_device=False)
         assert "cpu" in said.device.lower()
         assert again.device == ""
+
+
+def test_element_types_that_are_not_said_are_those_of_tensorflow() -> None:
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None])
+        shape, unique = (graph.create_op(type_, [x]) for type_ in ("Shape", "Unique"))
+        found = session.run([*shape.outputs, *unique.outputs], {x: [3.0, 3.0]})
+        assert [each.dtype.name for each in found] == ["int32", "float32", "int32"]
+        assert [each.tolist() for each in found] == [[2], [3.0], [0, 0]]

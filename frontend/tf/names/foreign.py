@@ -17,6 +17,7 @@ import numpy as np
 from ....ir.op import Array
 from ...formats.messages import AttrValue, NodeDef
 from ...formats.messages import GraphDef as Message
+from ...formats.schema import ENUMS
 from ...formats.tensors import from_message, numpy_types
 from ...graph.graph import GraphTensor, Operation
 from ...values.run_errors import NotFoundError, UnimplementedError
@@ -70,7 +71,9 @@ class FileNode:
         if name in self.attributes:
             return self.attributes[name]
         known = signatures().get(self.type)
-        return known.default(name) if known is not None else None
+        found = known.default(name) if known is not None else None
+        number = ENUMS["DataType"].get(found) if isinstance(found, str) else None
+        return found if number is None else numpy_types()[number]
 
 
 def value_of(message: AttrValue) -> object:
