@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice, product, zip_longest
+from itertools import chain, count, islice, product, zip_longest
 from typing import Any
 
 import numpy as np
@@ -274,14 +274,15 @@ def _attempts(
 def _trials(specs: Sequence[TensorSpec]) -> Iterator[list[TensorSpec]]:
     """Give specs with sizes put in for those that are not known."""
     sizes = sorted({d for s in specs if s.shape is not None for d in s.dims if isinstance(d, int)})
-    shapes: list[tuple[int, ...] | None] = [None]
+    low, high = islice((n for n in chain((7, 11), count(13, 2)) if n not in sizes), 2)
+    shapes: list[tuple[int, ...] | None] = [None]  # (of a known one, what is put in looks known)
     if any(spec.shape is None for spec in specs):
         static = [s.static_shape for s in specs if s.is_static]
-        shapes = [*static, *((size,) * rank for rank in (0, 1, 2, 3, 4) for size in (*sizes, 7))]
+        shapes = [*static, *((size,) * rank for rank in (0, 1, 2, 3, 4) for size in (*sizes, low))]
     for shape in shapes:
-        for size in dict.fromkeys((7, 11, *sizes, 1)):  # (two that agree must be two)
+        for size in dict.fromkeys((low, high, *sizes, 1)):  # (two that agree must be two)
             yield [_fill(spec, size, shape) for spec in specs]
-    for size in (7, 11):
+    for size in (low, high):
         yield _aligned(specs, size)
 
 

@@ -135,3 +135,12 @@ def test_what_is_in_use_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
         assert memo.get(number) == (spec,)
     assert memo.get(1) is None
     assert len(memo.latest) + len(memo.before) <= 8
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 11, 13])
+def test_no_size_that_is_tried_is_taken_for_known(size: int) -> None:
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x, y = (tf.compat.v1.placeholder(tf.float32, s) for s in ([None, size], [None, None]))
+        product = tf.matmul(x, y)
+        given = {x: np.ones((2, size), np.float32), y: np.ones((size, 5), np.float32)}
+        assert session.run(tf.shape(product), given).tolist() == [2, 5]
