@@ -3,7 +3,7 @@
 Where the sizes are numbers, what is wrong is an error at once. Where one is a symbol, it is a
 demand of the run: whoever asks for the `demands` of an operation gets what its `infer` noted.
 
-    >>> from .dims import symbol
+    >>> from gravure.ir.types.dims import symbol
     >>> with noted() as demands:
     ...     at_most(5, symbol("N"), lambda: "k 5, expected at most N")
     >>> str(demands[0])

@@ -1,6 +1,6 @@
 """Measure how long a call takes: warm up, sample, and say how sure the numbers are.
 
-    >>> timing = measure(lambda: None, Plan(warm_up=0.001, seconds=0.01))
+    >>> timing = measure(lambda: None, MeasurePlan(warm_up=0.001, seconds=0.01))
     >>> 0 < timing.percentile(50) <= timing.percentile(99)
     True
 

@@ -3,7 +3,7 @@
 Every access is checked: one that leaves its buffer names the operation, the index and the size.
 Pure operations are in `interpret_loops_values`; here are memory, control flow and the gvk ops.
 
-    >>> from .kernel_ops import loops_context
+    >>> from gravure.ir.dialects.kernel import loops_context
     >>> from xdsl.parser import Parser
     >>> module = Parser(loops_context(), '''
     ...   func.func @f(%x: memref<?xf32>, %y: memref<?xf32>, %lo: index, %hi: index, %_: index) {

@@ -223,7 +223,7 @@ def remainder(a: Dim, b: Dim) -> Dim:
     """Return a % b; remainders of multiples of b stand in it for what they are remainders of.
 
     >>> remainder(parse("n % 14 + 2*n"), 7)
-    DimExpr('(3*n) % (7)')
+    DimExpr('((3*n) % (7))')
     """
     if isinstance(a, int) and isinstance(b, int):
         return a % b

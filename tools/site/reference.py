@@ -71,13 +71,8 @@ def entry(name: str, value: object) -> str:
 def markdown(text: str) -> str:
     r"""Return a docstring as Markdown: its examples become blocks.
 
-    >>> print(markdown("Add.\n\n>>> add(1, 2)\n3"))
-    Add.
-    <BLANKLINE>
-    ```pycon
-    >>> add(1, 2)
-    3
-    ```
+    >>> markdown("Add.\n\n>>> add(1, 2)\n3")
+    'Add.\n\n```pycon\n>>> add(1, 2)\n3\n```'
     """
     return EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", text)
 

@@ -102,8 +102,8 @@ def quantize(
     - `progress`: is told what goes on.
 
     >>> import gravure as gv
-    >>> text = b"model m(x: f32[2]) -> (y) { y = exp(x) * 3 }"
-    >>> small = gv.quantize(gv.convert(text, "m.onnx").path, "h.onnx", {"x": [[1, 2]]}, dtype="f16")
+    >>> whole = gv.convert(b"model m(x: f32[2]) -> (y) { y = exp(x) * 3 }", "m.onnx").path
+    >>> small = gv.quantize(whole, "h.onnx", {"x": np.float32([[1, 2]])}, dtype="f16")
     >>> small.accuracy[0].decibels > 50
     True
     """

@@ -16,7 +16,7 @@ def solved(diagonals: Array, rhs: Array, pivots: bool) -> Array:
     """Return the solutions of systems, whose batches broadcast, each from three diagonals.
 
     >>> three = np.array([[1.0, 1, 0], [2, 2, 2], [0, 1, 1]])
-    >>> solved(three, np.array([[4.0], [8], [8]]), True).tolist()
+    >>> solved(three, np.array([[4.0], [8], [8]]), True).round(9).tolist()
     [[1.0], [2.0], [3.0]]
     """
     made = np.array(np.broadcast_to(rhs, (*diagonals.shape[:-2], *rhs.shape[-2:])), order="C")

@@ -45,7 +45,7 @@ def snake(name: str) -> str:
     """Return the name of a class in lower case with underscores.
 
     >>> snake("MyDense2D")
-    'my_dense2d'
+    'my_dense2_d'
     """
     return re.sub(r"(?<=[a-z0-9])([A-Z])|(?<=.)([A-Z])(?=[a-z])", r"_\g<0>", name).lower()
 
