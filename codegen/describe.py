@@ -31,7 +31,6 @@ from ..ir.types import dims
 from ..ir.types.tensor import spec_of, spec_of_array
 from ..passes.analysis.blocks import operations_of
 from ..passes.bounds.prover import Prover
-from ..passes.bufferise import within_memory
 from ..passes.cut_layers import LAYERS
 from ..passes.note_requirements import within
 from ..passes.require_sizes import Requirements, required
@@ -82,7 +81,6 @@ def describe(program: Program, names: Names) -> Description:
     """Return the description of a program of the level `loops`."""
     if LAYERS in program.module.attributes:
         raise CompileError("layers are cut out of the program, expected repeat-layers behind")
-    _refuse_the_largest(program)
     main, prepare = program.main, optional_function(program.module, "prepare")
     demands = Demands(program, only_first=not names.target.can.check_sizes)
     run = Sequel(program, main, names, demands)
@@ -180,18 +178,6 @@ def _tensors(function: FuncOp, role: str) -> tuple[TensorInfo, ...]:
         for i, (name, kind, found) in enumerate(rows)
         if found == role
     )
-
-
-def _refuse_the_largest(program: Program) -> None:
-    """Raise for an argument that would be larger than any memory at its largest sizes."""
-    main = program.main
-    rows = zip(argument_names(main), main.function_type.inputs, roles(main), strict=True)
-    for name, kind, role in rows:
-        if role in ("input", "output"):
-            spec = spec_of(kind)
-            high = dims.bounds(spec.nbytes, program.ranges)[1]
-            if high is not None:
-                within_memory(high, f"{role} {name!r}: {spec}")
 
 
 def _info(name: str, spec: TensorSpec, over: int | None) -> TensorInfo:

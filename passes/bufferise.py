@@ -73,7 +73,7 @@ from ..ir.types import dims
 from ..ir.types.attributes import to_attribute
 from ..ir.types.dims import Dim
 from ..ir.types.dtypes import PARTS
-from ..ir.types.tensor import MAX_BYTES, Array, TensorSpec, memref_of, spec_of
+from ..ir.types.tensor import Array, TensorSpec, memref_of, spec_of
 from .analysis.memory.copies import Copies
 from .base import Pass
 
@@ -434,6 +434,7 @@ class Bufferiser:
         buffer = Buffer.at(self.workspace, self.offset, spec)
         _block_of(before).insert_op_before(buffer, before)
         self.offset += align(self.highest(spec.nbytes))
+        within_memory(self.offset, "what is between kernels")
         return buffer.results[0]
 
     def output(self, value: SSAValue) -> SSAValue | None:
@@ -457,15 +458,18 @@ def highest(nbytes: Dim, ranges: dict[str, dims.Range]) -> int:
     if high is None:
         free = [s for s in sorted(dims.symbols(nbytes)) if ranges.get(s, (0, None))[1] is None]
         raise unbounded(*free)
-    within_memory(high, "a result")
     return high
 
 
-def within_memory(nbytes: int, what: str) -> None:
-    """Raise for what has more bytes than can be counted in 64 bits, where sizes are largest."""
-    if nbytes >= MAX_BYTES:
+COUNTED = 1 << 64
+"""Bytes that an attribute cannot count."""
+
+
+def within_memory(nbytes: int, what: str, limit: int = COUNTED) -> None:
+    """Raise for what has more bytes at the largest sizes than where they are written can hold."""
+    if nbytes >= limit:
         raise CompileError(
-            f"{what} may have {nbytes} bytes, expected fewer than {MAX_BYTES}",
+            f"{what} may have {nbytes} bytes, expected fewer than {limit}",
             hint="smaller bounds of dimensions take less",
         )
 

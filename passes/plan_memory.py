@@ -38,7 +38,7 @@ from .analysis.memory.gaps import Gaps
 from .analysis.memory.lives import Lives
 from .analysis.memory.storage import Sharing, Storage, Waits
 from .base import Pass
-from .bufferise import highest
+from .bufferise import highest, within_memory
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ class PlanMemory(Pass):
         storages = [each for each in sharing.storages() if each.output is None]
         bound = max_live(storages)
         peak, offsets = best_plan(storages)
+        within_memory(peak, "what is between kernels")
         for storage, offset in zip(storages, offsets, strict=True):
             storage.offset = offset
         settle(function, sharing)

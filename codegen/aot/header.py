@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ...ir.types.tensor import MAX_BYTES
+from ...passes.bufferise import within_memory
 from ...runtime.artifact import ALIGNMENT, DTYPES, LIBRARIES, TOLD, Description, TensorInfo
 
 SHARED = Path(__file__).resolve().parents[2] / "runtime" / "include" / "gravure.h"
@@ -185,6 +187,7 @@ def _sizes(model: Description) -> list[str]:
             size = DTYPES[tensor.dtype]
             for each in tensor.shape_for(largest):
                 size *= each
+            within_memory(size, f"{kind.lower()} {tensor.name!r}", MAX_BYTES)
             sizes[f"{tag}_{kind}{number}_BYTES"] = size
     return ["/* Sizes in bytes are those at the largest dimensions. */"] + [
         f"#define {name} {value}{'u' if value < 1 << 31 else 'ull'}"
