@@ -217,16 +217,9 @@ class Lanes:
 
         What it appends is branched over where no lane is set.
         """
-        text = self.text
-        any_set = self.some(mask)
-        before, inside, after = text.block, text.fresh_label(), text.fresh_label()
-        text.line(f"br i1 {any_set}, label %{inside}, label %{after}")
-        text.label(inside)
-        mixed = self.select(mask, build(), under)
-        last = text.block
-        text.line(f"br label %{after}")
-        text.label(after)
-        return text.value(f"phi {self.kind} [ {under}, %{before} ], [ {mixed}, %{last} ]")
+        return self.text.unless(
+            self.kind, under, self.some(mask), lambda: self.select(mask, build(), under)
+        )
 
     # Bits.
 

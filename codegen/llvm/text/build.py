@@ -18,6 +18,7 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -169,6 +170,20 @@ class Text:
         """Begin the block `name`; `block` tells which block is being filled."""
         self.lines.append(name + ":")
         self.block = name
+
+    def unless(self, kind: str, under: str, condition: str, build: Callable[[], str]) -> str:
+        """Return `under`, a value of a kind, unless a condition holds: then what `build` appends.
+
+        That is branched over otherwise.
+        """
+        before, inside, after = self.block, self.fresh_label(), self.fresh_label()
+        self.line(f"br i1 {condition}, label %{inside}, label %{after}")
+        self.label(inside)
+        made = build()
+        last = self.block
+        self.line(f"br label %{after}")
+        self.label(after)
+        return self.value(f"phi {kind} [ {under}, %{before} ], [ {made}, %{last} ]")
 
     def declare(self, declaration: str) -> None:
         """Ask for one `declare` line in the module, however often it is asked for."""

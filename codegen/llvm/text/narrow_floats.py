@@ -73,13 +73,7 @@ def _by_instruction(text: Text, shape: Shape, x: str) -> str:
     small = text.value(f"call {mask.name} {classify}({shape.name} {x}, i32 {SUBNORMAL})")
     packed = text.value(f"bitcast {mask.name} {small} to i16")
     some = text.value(f"icmp ne i16 {packed}, 0")
-    before, inside, after = text.block, text.fresh_label(), text.fresh_label()
-    text.line(f"br i1 {some}, label %{inside}, label %{after}")
-    text.label(inside)
-    other = _by_integers(text, shape, x)
-    text.line(f"br label %{after}")
-    text.label(after)
-    return text.value(f"phi {short.name} [ {made}, %{before} ], [ {other}, %{inside} ]")
+    return text.unless(short.name, made, some, lambda: _by_integers(text, shape, x))
 
 
 SUBNORMAL = 1 << 5
