@@ -69,7 +69,5 @@ class ArrayKind(Kind):
         """Return nothing, or refuse to give any."""
         dtypes = ([x.spec.dtype for x in tensors] for tensors in (op.inputs, op.outputs))
         if type(self) is ArrayKind and lacks_gradient(self.type, *dtypes):
-            raise NoGradientError(
-                f"No gradient defined for operation '{op.name}' (op type: {self.type})"
-            )
+            raise NoGradientError.of(op)
         return (None,) * len(op.inputs)

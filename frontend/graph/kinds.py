@@ -40,6 +40,11 @@ from .inference import (
 class NoGradientError(LookupError):
     """An operation on the way from a result to a source has no gradient."""
 
+    @classmethod
+    def of(cls, op: Operation) -> NoGradientError:
+        """Return the error of an operation of a graph."""
+        return cls(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
+
 
 def names_of_results(made: object) -> tuple[object, ...]:
     """Return results as a tuple."""
@@ -102,9 +107,7 @@ class Primitive(Kind):
         try:
             return self.op.gradient(call, *grads)
         except NotImplementedError as error:
-            raise NoGradientError(
-                f"No gradient defined for operation '{op.name}' (op type: {self.type})"
-            ) from error
+            raise NoGradientError.of(op) from error
 
 
 def is_symbolic(value: object) -> bool:
@@ -260,9 +263,7 @@ class Composite(Kind):
             return rule(op.inputs, op.outputs, self.options, grads[0])
         smooth = self.rule.differentiable
         if smooth is None:
-            raise NoGradientError(
-                f"No gradient defined for operation '{op.name}' (op type: {self.type})"
-            )
+            raise NoGradientError.of(op)
         return None if smooth else (None,) * len(op.inputs)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from functools import partial
 
 import numpy as np
 
 from ....ir.op import Array
 from ...eager.remembered import remember_all
-from ...graph.kinds import NoGradientError
 from ..core.bridge import TfTensor, custom_gradient
+from ..core.host_ops import refused
 from ..core.values import InvalidTypesError
 from ..ops.linear_ops import adjoint, diag, diag_part, solve
 from ..ops.math_ops import cast, conj, matmul, real
@@ -130,11 +131,7 @@ def _logm(a: TfTensor) -> tuple[TfTensor, Gradient]:
     found = square_matrices(a)
     dims = found.dims(found.rows, found.rows)
     made = host("MatrixLogarithm", _logarithms, [a], [(a.dtype.name, dims)])[0]
-
-    def gradient(_: TfTensor) -> TfTensor:
-        raise NoGradientError("No gradient defined for operation 'MatrixLogarithm'")
-
-    return made, gradient
+    return made, partial(refused, "MatrixLogarithm")
 
 
 remember_all(globals())
