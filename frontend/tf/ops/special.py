@@ -16,7 +16,6 @@ import numpy as np
 from ....codegen import single
 from ....ir.build import GraphEmit
 from ....ir.compose.maker import Maker
-from ....ir.compose.tails import TAILS as FORMULAS
 from ....ir.families import FLOAT, EmitMath, expect, spec_of_value
 from ....ir.op import Array, Op
 from ....ir.scalar_math import Term
@@ -320,7 +319,7 @@ igamma, igammac = _incomplete("Igamma", False), _incomplete("Igammac", True)
 
 @dataclass(frozen=True)
 class Tail:
-    """How erfc is computed in a type: by a polynomial in 1 - 2 k / (x + k), or near 0 in x."""
+    """How erfc is computed in a type: by a polynomial in 1 - 2 k / (x + k), near 0 in x squared."""
 
     k: float
     end: float
@@ -328,26 +327,32 @@ class Tail:
     split: float
     """What cuts the lower half of the digits off, if it is multiplied and subtracted again."""
     terms: tuple[float, ...]
-    """Those of erfc(x) exp(x^2) (x + k), interpolated at Chebyshev's points up to the end.
-
-    They begin where the others end, else at 0.
-    """
-    near: tuple[float, ...] = ()
-    """Those of erfc(x) in x - `MIDDLE`, interpolated in the same way from 0 to 1, if it is used."""
+    """Those of erfc(x) exp(x^2) (x + k), interpolated at Chebyshev's points from 1 to the end."""
+    near: tuple[float, ...]
+    """Those of erf(x) / x - 1 in the square of x, interpolated in the same way from 0 to 1."""
 
 
-FAR = FORMULAS[rows.f64]
-MIDDLE = 0.625
-"""About here a polynomial keeps most of its digits to both sides."""
 TAILS = {
     rows.f32: Tail(1.5, 10.5, 4097.0, (
         0.96475625, -0.507850111, 0.0756213218, 0.0477761477, -0.00811039191, -0.00960822962,
         -0.000683769991, 0.00231904001,
     ), (
-        0.376759112, -0.763499558, 0.477187663, 0.0556741543, -0.176474646, 0.0273597091,
-        0.0414860398, -0.0134020559, -0.00700296974, 0.00187723327,
+        0.128379166, -0.376126267, 0.112835947, -0.026854212, 0.00518908742, -0.000801686429,
+        7.87587506e-05,
     )),
-    rows.f64: Tail(FAR.k, FAR.end, 134217729.0, FAR.terms),
+    rows.f64: Tail(2.5, 28.0, 134217729.0, (
+        1.054031820305718, -0.804651849439149, 0.4539141166481032, -0.17125114524602897,
+        0.028361550131373123, 0.008393044301794689, -0.004818785501606681, -0.0004392082633690696,
+        0.0007026933407977993, 5.830802322177332e-05, -0.0001126011187965278,
+        -1.9536838549366243e-05, 1.8225428146129873e-05, 6.7925569745000476e-06,
+        -2.294168264864345e-06, -2.107919450775484e-06, 3.613707219991008e-08,
+        6.526872238639754e-07, -8.390626279519549e-08, -4.362110522271231e-08,
+    ), (
+        0.12837916709551256, -0.37612638903183543, 0.11283791670945006, -0.02686617064323777,
+        0.0052239776071164225, -0.0008548325975389692, 0.00012055294904839707,
+        -1.492473690741966e-05, 1.6447424703317362e-06, -1.6208483801871705e-07,
+        1.3720064546777686e-08, -7.795898827002142e-10,
+    )),
 }  # fmt: skip
 
 
@@ -357,7 +362,7 @@ def erfc(m: Maker, x: object) -> object:
     row = spec_of_value(x).dtype
     kind = rows.f64 if row is rows.f64 else rows.f32
     here = isinstance(x, Tensor) and computed(x)
-    if here and row is rows.f32 and math.prod(spec_of_value(x).static_shape) >= MANY:
+    if here and row is kind and math.prod(spec_of_value(x).static_shape) >= MANY:
         return at_once(_erfc_of_many, x)
     return m.to(complement(m, m.to(x, kind)), row)
 
@@ -369,10 +374,10 @@ def complement(m: Maker, x: object, *, is_near: bool = False) -> object:
     below = w.less(x, 0.0)
     size = w.select(below, w.neg(x), x)
     size = w.select(w.less(tail.end, size), tail.end, size)
-    found = None if is_near else _beyond(w, size, tail)
-    if tail.near:
-        near = w.series(w.sub(size, MIDDLE), tail.near)
-        found = near if found is None else w.select(w.less_equal(size, 1.0), near, found)
+    # Of erf all but x itself: what is near 1 loses no digits to the difference then.
+    found = w.sub(w.sub(1.0, size), w.mul(size, w.series(w.mul(size, size), tail.near)))
+    if not is_near:
+        found = w.select(w.less_equal(size, 1.0), found, _beyond(w, size, tail))
     return w.select(below, w.sub(2.0, found), found)
 
 
@@ -392,16 +397,16 @@ def _beyond(w: Wide, size: object, tail: Tail) -> object:
 
 def _erfc_of_many(x: Array) -> Array:
     """Return the same of an array of floats; where nothing is beyond 1, less is to be done."""
-    kernel = _erfc_kernel(bool(x.max() <= 1 and x.min() >= -1))
+    kernel = _erfc_kernel(x.dtype.char, bool(x.max() <= 1 and x.min() >= -1))
     return kernel(x.ravel()).reshape(x.shape)
 
 
 @cache
-def _erfc_kernel(is_near: bool) -> Callable[..., Array]:
+def _erfc_kernel(letter: str, is_near: bool) -> Callable[..., Array]:
     def build(emit: GraphEmit, x: object) -> object:
         return complement(Maker(emit), x, is_near=is_near)
 
-    return single.of_any_length(build, [TensorSpec(rows.f32, (parse("N"),))])
+    return single.of_any_length(build, [TensorSpec(rows.of_numpy(letter), (parse("N"),))])
 
 
 def log_sigmoid(x: object, name: str | None = None) -> TfTensor:
