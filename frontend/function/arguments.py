@@ -19,6 +19,7 @@ from ..dims.unknown import unknown_dim
 from ..eager.tensor import Tensor
 from ..graph.func_graph import PLACEHOLDER, FuncGraph
 from ..graph.graph import GraphTensor, dims_or_none, within
+from ..graph.variables import VariableState
 from ..values import nest
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ class Surface(Protocol):
     def spec_of(self, tensor: GraphTensor, name: str) -> object:
         """Return the spec of an argument of a trace, as users see it: with its name."""
 
+    def spec_of_variable(self, variable: VariableArgument) -> object:
+        """Return what a trace takes where it is given variables, as users see it."""
+
     def seen(self, spec: TensorSpec) -> object:
         """Return a spec as users see it."""
 
@@ -74,9 +78,42 @@ def describe(key: object) -> str:
     """Return one part of a key in words."""
     if isinstance(key, tuple) and key and key[0] == "tensor":
         return f"{key[1]}{list(key[2]) if key[2] is not None else '[*]'}"
+    if isinstance(key, tuple) and key and key[0] == "variable":
+        return f"variable {describe(('tensor', *key[1:3]))}"
     if isinstance(key, tuple) and key and key[0] == "object":
         return f"another object of {key[1]}"
     return repr(key[-1]) if isinstance(key, tuple) else repr(key)
+
+
+class Passable(Protocol):
+    """A variable as an argument."""
+
+    @property
+    def trainable(self) -> bool:
+        """Say whether it is among what optimisers change."""
+
+
+@dataclass(frozen=True)
+class VariableArgument:
+    """What variables have in common that one trace takes in one place."""
+
+    spec: TensorSpec
+    trainable: bool
+    alias_id: int
+    """The variable's number among those of the call: it may be given in several places."""
+
+    @property
+    def key(self) -> Hashable:
+        """Return what a trace is known by."""
+        _, dtype, shape = spec_key(self.spec)
+        return ("variable", dtype, shape, self.trainable, self.alias_id)
+
+
+def passed_state(value: object) -> VariableState | None:
+    """Return the state of a variable that another one may be passed in the stead of, else None."""
+    found = getattr(type(value), "passed_state", None)
+    state: VariableState | None = None if found is None else found(value)
+    return state
 
 
 class Bound:
@@ -99,6 +136,20 @@ class Bound:
         """The specs of the leaves that are traced by spec."""
         self.labels = {i: _label(x) for i, x in enumerate(self.leaves)}
         """How the inputs of leaves are called where specs say so."""
+        self.variables: dict[int, VariableArgument] = {}
+        """What is said of the leaves that are variables."""
+        numbers: dict[VariableState, int] = {}
+        for place, leaf in enumerate(self.leaves):
+            if place not in self.specs and (state := passed_state(leaf)) is not None:
+                number = numbers.setdefault(state, len(numbers))
+                trainable = cast("Passable", leaf).trainable
+                self.variables[place] = VariableArgument(state.spec, trainable, number)
+
+    @property
+    def passed(self) -> list[VariableState]:
+        """Return the variables among the leaves, each once."""
+        found = [passed_state(self.leaves[place]) for place in self.variables]
+        return [state for state in dict.fromkeys(found) if state is not None]
 
     def as_given(self, leaves: Sequence[object]) -> dict[str, object]:
         """Return the arguments with other leaves, dictionaries in the order that they came in."""
@@ -156,6 +207,7 @@ class Bound:
                 refuse(self.function, f"Can not cast {seen(found)} to {seen(spec)}")
             self.leaves[place] = value
             self.specs[place] = spec
+            self.variables.pop(place, None)
             self.labels[place] = _label(each) or self.labels[place]
         for name, stated in signature.items():
             self.described[name] = _as_declared(in_order(stated), self.described[name])
@@ -164,7 +216,8 @@ class Bound:
         """Return the same arguments for a trace to keep: specs for tensors, which are not kept."""
         made = copy(self)
         made.function = function
-        kept = {i: WithoutValue(spec, self.labels[i]) for i, spec in self.specs.items()}
+        kept: dict[int, object] = dict(self.variables)
+        kept |= {i: WithoutValue(spec, self.labels[i]) for i, spec in self.specs.items()}
         places = iter(range(len(self.leaves)))
         made.arguments = {
             name: _without_values(value, places, kept) for name, value in self.arguments.items()
@@ -189,10 +242,14 @@ class Bound:
 
     def keys(self) -> list[Hashable]:
         """Return what each leaf is traced by."""
-        return [
-            spec_key(self.specs[i]) if i in self.specs else value_key(x)
-            for i, x in enumerate(self.leaves)
-        ]
+        return [*map(self.key_of, range(len(self.leaves)))]
+
+    def key_of(self, place: int) -> Hashable:
+        """Return what a leaf is traced by."""
+        if place in self.specs:
+            return spec_key(self.specs[place])
+        known = self.variables.get(place)
+        return value_key(self.leaves[place]) if known is None else known.key
 
     def named(self) -> tuple[tuple[int, str], ...]:
         """Return the places of the inputs that specs give names, and these."""
@@ -345,9 +402,7 @@ class WithoutValue:
         return self.spec
 
 
-def _without_values(
-    tree: object, places: Iterator[int], kept: Mapping[int, WithoutValue]
-) -> object:
+def _without_values(tree: object, places: Iterator[int], kept: Mapping[int, object]) -> object:
     """Return a structure with what is kept of leaves in their place; composites stay whole."""
     if isinstance(tree, nest.TensorGroup):
         for _ in tree.components():
@@ -455,7 +510,7 @@ def fit(pairs: Sequence[tuple[TensorSpec, TensorSpec]]) -> bool:
     return True
 
 
-def spec_key(spec: TensorSpec) -> Hashable:
+def spec_key(spec: TensorSpec) -> tuple[Hashable, Hashable, Hashable]:
     """Return what tensors of one trace have in common."""
     return ("tensor", str(spec.dtype), dims_or_none(spec.shape))
 
@@ -490,6 +545,11 @@ class ByIdentity:
             return False
         mine = self.ref()
         return mine is not None and mine is other.ref()
+
+
+def of_themselves(values: Sequence[object]) -> Hashable:
+    """Return what a trace of just these objects is known by."""
+    return ("objects", *map(ByIdentity, values))
 
 
 class ByEquality:
@@ -529,8 +589,8 @@ def call_with(
 
 def arguments_of_trace(
     function: Surface, trace: Bound, args: Sequence[object], kwargs: dict[str, object]
-) -> list[object]:
-    """Return the values of a trace's inputs among arguments; raise `TypeError` if it has others.
+) -> Bound:
+    """Return the arguments of a call of a trace; raise `TypeError` if it has others.
 
     A trace fixes more than its function's parameters say: how many `*args` there are, which names
     `**kwargs` has, and that what was a tensor is given: a default of the function would be another
@@ -542,16 +602,17 @@ def arguments_of_trace(
         refuse(function, error)
     for name, parameter in function.signature.parameters.items():
         _check_given(function, trace, parameter, name in found.arguments, found.arguments.get(name))
-    given = function.bind(args, kwargs)
+    given: Bound = function.bind(args, kwargs)
     found.apply_defaults()
     for name, wanted in trace.described.items():
         value = given.described[name]
         if structure_key(value) != structure_key(wanted):
             refuse(function, _difference(found.arguments[name], value, wanted))
     for place, (value, known) in enumerate(zip(given.leaves, trace.leaves, strict=True)):
-        if place not in trace.specs and value_key(value) != value_key(known):
-            refuse(function, f"Can not cast {value!r} to Literal[{known!r}]")
-    return [x for place, x in enumerate(given.leaves) if place in trace.specs]
+        if place not in trace.specs and given.key_of(place) != trace.key_of(place):
+            wanted = repr(known) if place in trace.variables else f"Literal[{known!r}]"
+            refuse(function, f"Can not cast {value!r} to {wanted}")
+    return given
 
 
 def refuse(function: Surface, reason: object) -> NoReturn:

@@ -33,9 +33,17 @@ from ..graph.execute import Wishes
 from ..graph.func_graph import FuncGraph
 from ..graph.graph import Graph, GraphTensor
 from ..values import nest
-from ..values.context import STATE, Context, entered
+from ..values.context import STATE, Context, entered, passing
 from ..values.origin import short, user_line
-from .arguments import Bound, call_with, describe, spec_for, structure_key
+from .arguments import (
+    Bound,
+    VariableArgument,
+    call_with,
+    describe,
+    of_themselves,
+    spec_for,
+    structure_key,
+)
 from .effects import Effect, Watch, compared, retraces
 from .staged import Staged
 from .traces import ACTIVE, ConcreteFunction
@@ -163,6 +171,10 @@ class Function:
         """Return the spec of an argument of a trace, which has no name here."""
         return tensor.spec
 
+    def spec_of_variable(self, variable: VariableArgument) -> object:
+        """Return what a trace takes where it is given variables."""
+        return variable
+
     def seen(self, spec: Traced) -> object:
         """Return a spec as users see it."""
         return spec
@@ -219,7 +231,7 @@ class Function:
         if EARS.count:
             with span("function", self.label):
                 return self.call(args, kwargs)
-        if not (kwargs or STATE.busy or Settings.run_eagerly or apart()):
+        if not (kwargs or STATE.busy or STATE.passed or Settings.run_eagerly or apart()):
             arrays = [x.text or x._array for x in args if isinstance(x, Tensor) and x.direct]
             key = tuple([(x.dtype, x.shape) for x in arrays])
             known = self._ready.get(key) if len(arrays) == len(args) else None
@@ -236,13 +248,14 @@ class Function:
         if CALLED.graphs is not None:
             CALLED.graphs[concrete.graph] = None
         tensors = [x for x in bound.leaves if isinstance(x, Tensor)]
+        passed = concrete.passing(bound.passed) if bound.variables else None
         if self.check and not self.effects and concrete not in self._compared:
             self._compared.append(concrete)
             with compared(concrete, lambda: self.python_function(*args, **kwargs)) as check:
-                check.made = made = concrete.call(tensors)
+                check.made = made = concrete.call(tensors, passed)
             self.warn(check.found)
         else:
-            made = concrete.call(tensors)
+            made = concrete.call(tensors, passed)
         arrays = [x.text or x._array for x in args if isinstance(x, Tensor) and x.direct]
         if not kwargs and len(arrays) == len(args) and not apart():
             compiled = concrete.compiled.get(tuple(x.shape for x in arrays))
@@ -323,6 +336,8 @@ class Function:
         found = self.cache.get(key) or self.cache.get((key, id(STATE.context)))
         if found is None:
             return self._wider.get(key)
+        if bound.variables and not found.serves(bound.passed):
+            return self.cache.get((key, of_themselves(bound.passed)))
         named = bound.named()
         if not named or found.bound.named() == named:
             return found
@@ -372,6 +387,8 @@ class Function:
             finally:
                 self._tracing.discard(here)
             place = (key, bound.named()) if key in self.cache else key
+            if key in self.cache and bound.variables:
+                place = key, of_themselves(bound.passed)
             self.cache[(key, id(STATE.context)) if found.is_local else place] = found
         return found
 
@@ -386,6 +403,10 @@ class Function:
         return concrete
 
     def _trace(self, bound: Bound, *, may_create: bool) -> ConcreteFunction:
+        with passing(None):
+            return self._made(bound, may_create=may_create)
+
+    def _made(self, bound: Bound, *, may_create: bool) -> ConcreteFunction:
         outer = STATE.context if isinstance(STATE.context, Graph) else None
         graph = self.graph_class(f"function {self.label!r}", outer, self.tensor_class)
         graph.may_create, graph.stated = may_create, self.stated
@@ -409,7 +430,10 @@ class Function:
         graph.finish([x for x in outputs if x is not None])
         graph.values = None
         kept = bound.without_values(self.face)
-        return self.concrete_class(self.face, kept, graph, made, outputs)
+        concrete = self.concrete_class(self.face, kept, graph, made, outputs)
+        if bound.variables:
+            concrete.take_variables(bound.passed)
+        return concrete
 
     def handed(self, arguments: dict[str, object]) -> dict[str, object]:
         """Return the arguments as the Python function is given them."""

@@ -38,10 +38,11 @@ from ..graph.frame import (
     counter_of,
 )
 from ..graph.tolls import Account
-from ..graph.variables import Handle, VariableState
+from ..graph.variables import Handle, VariableState, now
 from ..models.compiled import CompiledModel, compile_piece, load_compiled
 from ..models.growing import tell_inside
 from ..models.pieces import SteppedModel
+from ..values.context import programming
 from .host_steps import appending
 from .in_common import FaultVariable, Shared, Way
 from .lowering import StagingFrame
@@ -120,7 +121,7 @@ class StagedGradient:
         record = Recorded(way)
         inner = copy(frame)
         inner.emit, inner.recorded = record.emit, record
-        with appending(plan):
+        with programming(), appending(plan):
             made = plan.run(inner, record.watch(list(block.args)))
             outputs = list(record.results([frame.value(x) for x in made]))
         self.count = len(outputs)
@@ -130,6 +131,7 @@ class StagedGradient:
         ]
         results = [*outputs, *self.written.values]
         self.variables = [x for x in frame.arguments if isinstance(x, VariableState)]
+        """The variables that are read; `present` says which these are in a call."""
         taken = self._make_backward(plan, way, block, outputs, record)
         self.sources: list[tuple[bool, int]] = []
         """Where each value is that the way back takes: an argument, or a result."""
@@ -162,7 +164,7 @@ class StagedGradient:
         way.frame = frame = BackwardFrame(main.body.block, shared, block)
         arguments = iter(list(main.body.block.args))
         grads = [next(arguments) if smooth else None for smooth in self.smooth]
-        with appending(plan):
+        with programming(), appending(plan):
             of_inputs, of_variables = record.backward(grads, self.variables)
         found = [*of_inputs, *of_variables]
         self.given = given
@@ -174,6 +176,10 @@ class StagedGradient:
         taken = [v for v in frame.taken if not isinstance(v.owner, Constant)]
         self.way_back = program_of(main, results, frame.shared, len(given))
         return taken
+
+    def present(self) -> list[VariableState]:
+        """Return the variables that are read in this call."""
+        return [*map(now, self.variables)]
 
     def state(self, store: Store) -> tuple[dict[Stateful, Array], dict[object, int]]:
         """Return the values of the variables that are read, and what draws have used."""

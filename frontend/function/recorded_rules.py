@@ -1,4 +1,4 @@
-"""Go back through complex numbers where a run is recorded.
+"""Runs that tapes see, and going back through complex numbers where a run is recorded.
 
 numpy computes some of what is done with them, which a recording does not see. So an operation of a
 graph on them is entered in the recording as a whole. Its gradient is the one that graphs give it:
@@ -7,22 +7,27 @@ worked out in a graph of its own, which is made once for each combination of typ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from ...ir.families import spec_of_value
 from ...ir.op import Array, Call, Op
+from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
 from ..eager.recorded import Box, unboxed
+from ..eager.tensor import Tensor, apply, as_tensor
 from ..graph.execute import Plan
-from ..graph.frame import Frame, Store
+from ..graph.frame import Frame, Stateful, Store
 from ..graph.func_graph import FuncGraph
 from ..graph.gradients import gradients
 from ..graph.graph import Operation
 from ..graph.kinds import Composite, complex_gradient
-from ..values.context import entered
+from ..graph.variables import VariableState
+from ..values.context import STATE, Passing, entered, record, unrecorded
 
 
 class GraphRule(Op):
@@ -91,3 +96,76 @@ def carried_out(frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequen
 
 
 Frame.recorded_rule = carried_out
+
+
+class TapeFrame(Frame):
+    """A run in which tapes see every operation, and every variable that is read."""
+
+    def present(self, variable: Stateful) -> object:
+        """Read through the Python object, which tapes know."""
+        owner = variable.owner()
+        return super().present(variable) if owner is None else owner.read_value()
+
+    def host(
+        self, function: Callable[..., object], inputs: Sequence[object], dtypes: Sequence[DType]
+    ) -> Sequence[object]:
+        """Call a Python function with tensors, so that tapes see what it does."""
+        seen = getattr(function, "on_tensors", None)
+        if seen is None:
+            return super().host(function, inputs, dtypes)
+        return [as_tensor(x) for x in seen(*map(as_tensor, inputs))]
+
+    def carry_out(self, op: Any, inputs: Sequence[object]) -> Sequence[object]:
+        """Return the results of an operation; tapes see one on complex numbers as a whole."""
+        if not STATE.recorders or not is_hidden(op):
+            return super().carry_out(op, inputs)
+        with unrecorded():
+            made = [as_tensor(x) for x in super().carry_out(op, inputs)]
+        given = [as_tensor(x) for x in inputs]
+        specs = tuple(map(spec_of_value, given)), tuple(map(spec_of_value, made))
+
+        def backward(*grads: Tensor | None) -> Sequence[object]:
+            plan, places = way_back(op, *specs, tuple(grad is not None for grad in grads))
+            values = [*given, *(grad for grad in grads if grad is not None)]
+            found = plan.run(TapeFrame(Store(), apply), values)
+            by_place = dict(zip(places, found, strict=True))
+            return [by_place.get(place) for place in range(len(given))]
+
+        record(op.type, given, made, backward)
+        return made
+
+    def detached(self, value: object) -> Tensor:
+        """Return the same value as a tensor that tapes do not know."""
+        return as_tensor(value).alias()
+
+
+@dataclass
+class AgainFrame(TapeFrame):
+    """A run of what was run before, for tapes: it reads what there was, and changes nothing."""
+
+    values: dict[Stateful, Array] = field(default_factory=dict)
+    """The values that variables had."""
+
+    def present(self, variable: Stateful) -> object:
+        """Read the value of then as that of the Python object, which tapes know."""
+        made, owner = as_tensor(self.values[variable]).alias(), variable.owner()
+        if owner is not None:
+            record("ReadVariableOp", (owner,), (made,), lambda grad: (grad,))
+        return made
+
+    def write(self, variable: Stateful, value: object) -> None:
+        """Take note of the value that the variable had from here on."""
+        self.values[variable] = np.asarray(value)
+
+
+@dataclass
+class WatchedCall:
+    """A call that a tape sees, and what there was before it."""
+
+    store: Store
+    inputs: Sequence[Tensor]
+    variables: Sequence[VariableState]
+    values: dict[Stateful, Array]
+    draws: dict[object, int]
+    passed: Passing | None
+    """The variables that were passed."""

@@ -41,6 +41,7 @@ from ..models.compiled import CompiledModel, compile_piece, load_compiled
 from ..models.growing import tell_inside
 from ..models.pieces import SteppedModel, on_host
 from ..models.threads import all_threads, threads_for
+from ..values.context import programming
 from ..values.devices import PlacementError
 from .host_steps import RUNS, Again, Done, ShapesChangedError, appending
 from .in_common import FaultVariable, Shared, Where
@@ -134,15 +135,16 @@ class Staged:
         shared.queues = plan.queues
         shared.reports = export is None or export.hides
         shared.has_host = shared.has_sizes = export is None and not frame.device
-        touched = touched_in(plan.ops)
-        shared.variables = [v for v in touched if isinstance(v, VariableState) and v.is_eager]
-        with appending(plan):
-            taken = map(frame.value, () if export is None else export.taken)
-            made = plan.run(frame, [*main.body.block.args, *taken])
-            outputs = [frame.value(x) for x in made if x is not None]
+        with programming():
+            touched = touched_in(plan.ops)
+            shared.variables = [v for v in touched if isinstance(v, VariableState) and v.is_eager]
+            with appending(plan):
+                taken = map(frame.value, () if export is None else export.taken)
+                made = plan.run(frame, [*main.body.block.args, *taken])
+                outputs = [frame.value(x) for x in made if x is not None]
+            self.written = Written(frame)
         self.is_value = [x is not None for x in made]
         self.count = len(outputs)
-        self.written = Written(frame)
         results = [*outputs, *self.written.values]
         self.arguments = [
             x if isinstance(x, tuple) else Handle(x, weak=True) for x in frame.arguments

@@ -10,7 +10,6 @@ import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,14 +21,13 @@ from ...errors import UnsupportedOp
 from ...ir import Program
 from ...ir.compose.maker import Maker
 from ...ir.families import spec_of_value
-from ...ir.types.dtypes import DType
 from ...ir.types.tensor import Array, TensorSpec
 from ...lazy import cached_property
 from ...runtime.gpu.device_array import DeviceArray
 from ..eager.backward import is_smooth
 from ..eager.recorded import unboxed
 from ..eager.tape import GradientTape
-from ..eager.tensor import Tensor, apply, as_tensor
+from ..eager.tensor import Tensor, apply
 from ..graph.control_flow import GraphChoice
 from ..graph.execute import Plan
 from ..graph.frame import Frame, NotStageableError, Owner, Stateful, Store, counter_of
@@ -39,11 +37,20 @@ from ..graph.graph import Graph, GraphTensor, dims_or_none, within
 from ..graph.kinds import Composite, Const, Primitive, Stop
 from ..graph.placement import check_placement
 from ..graph.tolls import Account
-from ..graph.variables import ReadVariable, VariableState
+from ..graph.variables import Passed, ReadVariable, StandIn, VariablesTaken, VariableState
 from ..models.compiled import tag_of
 from ..models.pieces import on_host
 from ..values import nest
-from ..values.context import STATE, accessed, entered, record, running_on, unrecorded
+from ..values.context import (
+    STATE,
+    Passing,
+    accessed,
+    entered,
+    passing,
+    programming,
+    record,
+    running_on,
+)
 from ..values.devices import MACHINE
 from ..values.run_errors import InvalidArgumentError
 from ..values.texts import as_kept
@@ -52,11 +59,11 @@ from .arguments import (
     CallTime,
     CallTimeValue,
     Surface,
+    VariableArgument,
     arguments_of_trace,
     fit,
     of_this_call,
     structure_key,
-    value_key,
 )
 from .in_common import Where
 from .lowering_gradient import Gradients
@@ -68,7 +75,7 @@ from .on_device import (
     place_of,
     wanted_place,
 )
-from .recorded_rules import is_hidden, way_back
+from .recorded_rules import AgainFrame, TapeFrame, WatchedCall
 from .staged import Export, Staged, compiled_for, counted, run_rest
 
 if TYPE_CHECKING:
@@ -78,77 +85,6 @@ PROCESS = Store()
 """The random draws of eager code and of functions called from it."""
 ACTIVE: list[Store] = [PROCESS]
 """The store of the session that is running, innermost last."""
-
-
-class TapeFrame(Frame):
-    """A run in which tapes see every operation, and every variable that is read."""
-
-    def present(self, variable: Stateful) -> object:
-        """Read through the Python object, which tapes know."""
-        owner = variable.owner()
-        return super().present(variable) if owner is None else owner.read_value()
-
-    def host(
-        self, function: Callable[..., object], inputs: Sequence[object], dtypes: Sequence[DType]
-    ) -> Sequence[object]:
-        """Call a Python function with tensors, so that tapes see what it does."""
-        seen = getattr(function, "on_tensors", None)
-        if seen is None:
-            return super().host(function, inputs, dtypes)
-        return [as_tensor(x) for x in seen(*map(as_tensor, inputs))]
-
-    def carry_out(self, op: Any, inputs: Sequence[object]) -> Sequence[object]:
-        """Return the results of an operation; tapes see one on complex numbers as a whole."""
-        if not STATE.recorders or not is_hidden(op):
-            return super().carry_out(op, inputs)
-        with unrecorded():
-            made = [as_tensor(x) for x in super().carry_out(op, inputs)]
-        given = [as_tensor(x) for x in inputs]
-        specs = tuple(map(spec_of_value, given)), tuple(map(spec_of_value, made))
-
-        def backward(*grads: Tensor | None) -> Sequence[object]:
-            plan, places = way_back(op, *specs, tuple(grad is not None for grad in grads))
-            values = [*given, *(grad for grad in grads if grad is not None)]
-            found = plan.run(TapeFrame(Store(), apply), values)
-            by_place = dict(zip(places, found, strict=True))
-            return [by_place.get(place) for place in range(len(given))]
-
-        record(op.type, given, made, backward)
-        return made
-
-    def detached(self, value: object) -> Tensor:
-        """Return the same value as a tensor that tapes do not know."""
-        return as_tensor(value).alias()
-
-
-@dataclass
-class AgainFrame(TapeFrame):
-    """A run of what was run before, for tapes: it reads what there was, and changes nothing."""
-
-    values: dict[Stateful, Array] = field(default_factory=dict)
-    """The values that variables had."""
-
-    def present(self, variable: Stateful) -> object:
-        """Read the value of then as that of the Python object, which tapes know."""
-        made, owner = as_tensor(self.values[variable]).alias(), variable.owner()
-        if owner is not None:
-            record("ReadVariableOp", (owner,), (made,), lambda grad: (grad,))
-        return made
-
-    def write(self, variable: Stateful, value: object) -> None:
-        """Take note of the value that the variable had from here on."""
-        self.values[variable] = np.asarray(value)
-
-
-@dataclass
-class WatchedCall:
-    """A call that a tape sees, and what there was before it."""
-
-    store: Store
-    inputs: Sequence[Tensor]
-    variables: Sequence[VariableState]
-    values: dict[Stateful, Array]
-    draws: dict[object, int]
 
 
 TRACES = count()
@@ -178,6 +114,7 @@ class ConcreteFunction:
         self.gradients = Gradients()
         self.placed: set[bool] = set()
         """Whether its operations were found to run here: where others may stand in, where not."""
+        self.variables_taken = VariablesTaken((), ())
 
     def replace_capture_with_deferred_capture(
         self,
@@ -226,13 +163,18 @@ class ConcreteFunction:
     @property
     def captured_inputs(self) -> list[Tensor | Owner | None]:
         """Return what is taken from outside: tensors, and variables by reference."""
-        return [*self.graph.captures, *(v.owner() for v in self.graph.states_read())]
+        with passing(self.variables_taken.standing()):
+            found = self.graph.states_read()
+        owners = [v.owner() for v in found if not isinstance(v, StandIn)]
+        return [*self.graph.captures, *owners]
 
     @property
     def variables(self) -> tuple[Owner | None, ...]:
-        """Return the variables that are used."""
-        touched = touched_by([self.graph])
-        return tuple(v.owner() for v in touched if isinstance(v, VariableState))
+        """Return the variables that are used, but for those that are passed."""
+        with passing(self.variables_taken.standing()):
+            touched = touched_by([self.graph])
+        used = [v for v in touched if isinstance(v, VariableState) and not isinstance(v, StandIn)]
+        return tuple(v.owner() for v in used)
 
     @property
     def trainable_variables(self) -> tuple[Owner, ...]:
@@ -244,7 +186,11 @@ class ConcreteFunction:
         """Return the arguments by position and by name, with specs for tensors."""
         inputs, paths = iter(self.graph.inputs), self.bound.paths()
         leaves = [
-            self.function.spec_of(next(inputs), paths[place]) if place in self.bound.specs else x
+            self.function.spec_of(next(inputs), paths[place])
+            if place in self.bound.specs
+            else self.function.spec_of_variable(x)
+            if isinstance(x, VariableArgument)
+            else x
             for place, x in enumerate(self.bound.leaves)
         ]
         arguments = self.bound.as_given(leaves)
@@ -274,6 +220,19 @@ class ConcreteFunction:
         """Say whether it takes values of a graph around, so that it is for that one alone."""
         return any(not tensor.eager for tensor in self.graph.captures)
 
+    def take_variables(self, states: Sequence[VariableState]) -> None:
+        """Note the variables that it was traced with, in whose stead others may be passed."""
+        self.variables_taken = VariablesTaken(states, touched_by([self.graph]))
+
+    def serves(self, states: Sequence[VariableState]) -> bool:
+        """Say whether it may be called now with variables like its own."""
+        taken = self.variables_taken
+        return taken.are(states) or (STATE.context is None and taken.may_be(states))
+
+    def passing(self, states: Sequence[VariableState]) -> Passed | None:
+        """Return what a call with variables runs with, None without any."""
+        return self.variables_taken.passing(states)
+
     def is_in(self, context: object) -> bool:
         """Say whether it may be called there: the values that it takes are seen."""
         return not self.is_local or self.graph.outer is context
@@ -286,15 +245,19 @@ class ConcreteFunction:
             and mine.specs.keys() == bound.specs.keys()
             and fit([(bound.specs[i], wanted) for i, wanted in mine.specs.items()])
             and all(
-                value_key(a) == value_key(b)
-                for i, (a, b) in enumerate(zip(mine.leaves, bound.leaves, strict=True))
+                mine.key_of(i) == bound.key_of(i)
+                for i in range(len(mine.leaves))
                 if i not in mine.specs
             )
+            and (not bound.variables or self.serves(bound.passed))
         )
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the graph for tensors, by position or by name."""
-        values = self._of_names(args, kwargs)
+        values, given = self._of_names(args, kwargs)
+        states = [] if given is None else given.passed
+        if given is not None and states and not self.serves(states):
+            return self._called_with(self.function.concrete(given), given)
         made, others = [], {}
         for place, (value, slot) in enumerate(zip(values, self.graph.inputs, strict=True)):
             convert = self.function.to_tensor
@@ -307,7 +270,17 @@ class ConcreteFunction:
                     )
                 others[place] = tensor.spec
             made.append(tensor)
-        return (self._for_shapes(others) if others else self).call(made)
+        if given is not None and others and states:
+            return self._called_with(self.function.concrete(given), given)
+        called = self._for_shapes(others) if others else self
+        return called.call(made, self.passing(states) if states else None)
+
+    @staticmethod
+    def _called_with(other: object, given: Bound) -> object:
+        """Call the trace that was made for arguments, which another one was called with."""
+        assert isinstance(other, ConcreteFunction), "functions are traced so"
+        tensors = [x for x in given.leaves if isinstance(x, Tensor)]
+        return other.call(tensors, other.passing(given.passed))
 
     def _for_shapes(self, others: Mapping[int, TensorSpec]) -> ConcreteFunction:
         """Return the trace for inputs of other shapes: at once, only elements' types are fixed."""
@@ -318,8 +291,12 @@ class ConcreteFunction:
         assert isinstance(found, ConcreteFunction), "functions are traced so"
         return found
 
-    def _of_names(self, args: Sequence[object], kwargs: dict[str, object]) -> Sequence[object]:
+    def _of_names(
+        self, args: Sequence[object], kwargs: dict[str, object]
+    ) -> tuple[Sequence[object], Bound | None]:
         """Return the tensors among arguments by the function's parameters, or by inputs.
+
+        Behind them the arguments, if they were given by parameters.
 
         What is given by name is by the name of a parameter, if it can be; what is no tensor, by a
         parameter only.
@@ -329,17 +306,19 @@ class ConcreteFunction:
         parameters = [*self.function.signature.parameters][len(args) :]
         tensors = self.TAKES_INPUTS or all(isinstance(x, Tensor) for x in (*args, *kwargs.values()))
         if not fits or not tensors or (kwargs and kwargs.keys() == {*parameters}):
-            return arguments_of_trace(self.function, self.bound, args, kwargs)
-        return [*args, *(kwargs[n] for n in names[len(args) :])]
+            given = arguments_of_trace(self.function, self.bound, args, kwargs)
+            return [x for i, x in enumerate(given.leaves) if i in self.bound.specs], given
+        return [*args, *(kwargs[n] for n in names[len(args) :])], None
 
-    def call(self, values: Sequence[Tensor]) -> Any:
+    def call(self, values: Sequence[Tensor], passed: Passing | None = None) -> Any:
         """Run the graph, or add a call of it to the graph that is being made."""
         inputs = [*values, *self.graph.captures]
         context = STATE.context or next((x.home() for x in inputs if not x.eager), None)
         if isinstance(context, Graph):
             found = self.call_in(context, inputs)
         else:
-            found = self.call_now(of_this_call(inputs) if self.takes_anew else inputs)
+            with passing(passed):
+                found = self.call_now(of_this_call(inputs) if self.takes_anew else inputs)
         filled = iter(found)
         made = [None if slot is None else next(filled) for slot in self.slots]
         return nest.pack(self.structure, made)
@@ -453,7 +432,7 @@ class ConcreteFunction:
             found = back([None if g is None else g.numpy() for g in grads])
             return [None if g is None else wrap(g) for g in found]
 
-        step = WatchedCall(store, inputs, staged.variables, values, draws)
+        step = WatchedCall(store, inputs, staged.present(), values, draws, STATE.passed)
         self.record_step(step, outputs, backward)
         return outputs
 
@@ -487,7 +466,8 @@ class ConcreteFunction:
             )
             return self.with_zeros(gradients, sources)
 
-        self.record_step(WatchedCall(store, inputs, variables, values, draws), outputs, backward)
+        step = WatchedCall(store, inputs, variables, values, draws, STATE.passed)
+        self.record_step(step, outputs, backward)
         return outputs
 
     def with_zeros(
@@ -515,6 +495,10 @@ class ConcreteFunction:
         owners, store = [v.owner() for v in step.variables], step.store
 
         def backward(*grads: Tensor | None) -> Sequence[object]:
+            with passing(step.passed):
+                return go_back(*grads)
+
+        def go_back(*grads: Tensor | None) -> Sequence[object]:
             if STATE.context is None and not STATE.recorders:
                 return back(*grads)
             changed = any(v.value_in(store) is not x for v, x in step.values.items())
@@ -557,7 +541,7 @@ class ConcreteFunction:
             for y, g in zip(self.graph.outputs, grads, strict=True)
             if is_smooth(y)
         ]
-        made = self.gradient.call([*inputs, *given])
+        made = self.gradient.call([*inputs, *given], STATE.passed)
         of_variables = dict(zip(self.graph.states_read(), made[len(inputs) :], strict=True))
         return [*made[: len(inputs)], *(of_variables[v] for v in variables)]
 
@@ -569,7 +553,7 @@ class ConcreteFunction:
         """
         label = f"the gradient of {self.function.label!r}"
         graph = self.function.graph_class(label, None, self.function.tensor_class)
-        with entered(graph):
+        with programming(), entered(graph):
             inputs = [graph.argument(x.spec, "x") for x in self.inputs]
             results = graph.add(self.kind, inputs).outputs
             smooth = [y for y in results if is_smooth(y)]
@@ -577,7 +561,9 @@ class ConcreteFunction:
             found = gradients(smooth, [*inputs, *self.graph.states_read()], given)
             outputs = [None if x is None else graph.output(x) for x in found]
         graph.finish([x for x in outputs if x is not None])
-        return ConcreteFunction(self.function, self.bound, graph, outputs, outputs)
+        made = ConcreteFunction(self.function, self.bound, graph, outputs, outputs)
+        made.variables_taken = self.variables_taken
+        return made
 
     @cached_property
     def takes_anew(self) -> bool:

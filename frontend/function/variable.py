@@ -270,6 +270,14 @@ class Variable(Operators):
         """Read the variable."""
         return self.read_value()
 
+    def passed_state(self) -> VariableState | None:
+        """Return what graphs know of it if a function may be called with another one instead.
+
+        None of a variable of a graph or of another task, and of one with a value for each replica.
+        """
+        alone = self.graph is None and self.spread is None
+        return self.state if alone and type(self.state) is VariableState else None
+
     def _home(self) -> Graph | None:
         context = STATE.context
         if isinstance(context, FuncGraph):

@@ -32,7 +32,7 @@ from ..values.arrays import as_listed
 from ..values.run_errors import DataLossError, InvalidArgumentError, NotFoundError
 from .frame import Frame, OutsideError, Store, Touched
 from .graph import Kind, Operation
-from .variables import Held, VariableState, fits
+from .variables import Held, VariableState, fits, now
 
 SUFFIX = ".safetensors"
 DIGEST = "gravure.digest"
@@ -478,7 +478,12 @@ class Files(Kind):
     stateful = True
 
     def __init__(self, states: Mapping[str, VariableState]) -> None:
-        self.states = dict(states)
+        self._states = dict(states)
+
+    @property
+    def states(self) -> dict[str, VariableState]:
+        """Return the variables by their keys: in a function those that are passed."""
+        return {key: now(state) for key, state in self._states.items()}
 
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, object]

@@ -18,7 +18,7 @@ from ...ir.types.dtypes import i64
 from ...ir.types.tensor import TensorSpec
 from ..eager.backward import key_of
 from ..eager.tensor import Tensor
-from ..values.context import Context
+from ..values.context import STATE, Context
 from .execute import Plan, Wishes
 from .frame import Frame, Guard, Guarded, Stateful, Store, Touched, Turn, counter_of
 from .graph import EVERYWHERE, STANDARD, Graph, GraphTensor, Kind, Operation
@@ -223,13 +223,15 @@ class FuncGraph(Graph):
 
     def smooth_sources(self) -> Set[Hashable]:
         """Return by what the results may change smoothly: inputs, and the ids of variables."""
-        if self._smooth is None:
-            reached: set[Hashable] = {t.edge for t in self.outputs}
-            for op in reversed(self.operations):
-                if any(t in reached and t.spec.dtype.kind in "fc" for t in op.outputs):
-                    reached.update(op.kind.smooth_operands(op))
+        if self._smooth is not None and STATE.passed is None:
+            return self._smooth
+        reached: set[Hashable] = {t.edge for t in self.outputs}
+        for op in reversed(self.operations):
+            if any(t in reached and t.spec.dtype.kind in "fc" for t in op.outputs):
+                reached.update(op.kind.smooth_operands(op))
+        if STATE.passed is None:  # (else by the ids of variables of this call)
             self._smooth = reached
-        return self._smooth
+        return reached
 
     def states_read(self) -> list[Stateful]:
         """Return the states of the variables that are read inside."""

@@ -33,6 +33,7 @@ from .func_graph import FuncGraph
 from .graph import EVERYWHERE, STANDARD, Graph, GraphTensor, Kind, Operation
 from .inference import Abstract, is_unknown
 from .kinds import CONSTANT, Composite, Rule, primitive, register_rule
+from .variables import now
 
 Override = Callable[..., object]
 OVERRIDES: dict[str, Override] = {}
@@ -66,17 +67,18 @@ class Backward(Kind):
     def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Go back through the recording."""
         count = len(self.forward.inputs)
+        variables = [*map(now, self.of_variables)]
         record = self.recording(frame, inputs[:count])
         given = iter(inputs[count:])
         grads = [next(given) if there else None for there in op.attributes["has"]]
-        of_inputs, of_variables = record.backward(grads, self.of_variables, self.wanted)
+        of_inputs, of_variables = record.backward(grads, variables, self.wanted)
         values = [record.inputs[i] for i in self.wanted]
         found = [of_inputs[i] for i in self.wanted]
         return [
             *(zeros_like(frame, v) if g is None else g for v, g in zip(values, found, strict=True)),
             *(
                 zeros_of(frame, v) if g is None else g
-                for v, g in zip(self.of_variables, of_variables, strict=True)
+                for v, g in zip(variables, of_variables, strict=True)
             ),
         ]
 

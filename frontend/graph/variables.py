@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from operator import attrgetter
 from sys import getrefcount
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.artifact import ALIGNMENT
 from ...runtime.buffer import address, aligned_array, is_plain
 from ...runtime.deadline import DEADLINE, LateError
-from ..values.context import Emitter
+from ..values.context import STATE, Emitter
 from ..values.run_errors import FailedPreconditionError, InvalidArgumentError
 from .frame import Guarded, OutsideError, Stateful, Turn
 from .graph import EVERYWHERE, Graph, Kind, Operation, dims_or_none, spec_with_unknowns
@@ -147,6 +147,19 @@ class VariableState(Guarded):
         return self.is_eager or self.key(store) in self.where(store)
 
 
+class StandIn(VariableState):
+    """What programs are made for where any variable of its type may be passed."""
+
+    def __init__(self, own: VariableState) -> None:
+        super().__init__(own.name, own.spec)
+        self.is_eager = True
+        self.of = Handle(own, weak=True)
+
+    def present(self) -> VariableState:
+        """Return what it stands for while nothing is passed: what the trace was made with."""
+        return self.of()
+
+
 def fits(value: Array, spec: TensorSpec) -> bool:
     """Say whether a value is of a variable's type and shape."""
     if value.dtype != spec.dtype.numpy or spec.shape is None:
@@ -239,13 +252,75 @@ class Handle(Generic[S]):
 
     def __call__(self) -> S:
         """Return the variable's state, or say that it is gone."""
+        if STATE.passed is not None and (other := STATE.passed.other(self._state)) is not None:
+            return cast("S", other)
         found = self._state()
+        if isinstance(found, StandIn):
+            return cast("S", found.present())
         if found is None:
             raise DeadVariableError(
                 f"variable {self.name!r} was deleted, but a function that uses it is called",
                 hint="keep the variable as long as functions that were traced with it",
             )
         return found
+
+
+class Passed:
+    """The variables that a trace is called with, by those that it was made with.
+
+    A program is made for what stands for any of them (`stands`), so that it serves all.
+    """
+
+    def __init__(
+        self,
+        own: Sequence[weakref.ReferenceType[VariableState]],
+        given: Sequence[VariableState],
+        stands: Sequence[VariableState],
+    ) -> None:
+        self.own, self.given, self.stands = own, given, stands
+        self._by = dict(zip((*own, *map(weakref.ref, stands)), (*given, *given), strict=False))
+
+    def other(self, state: weakref.ReferenceType[VariableState]) -> VariableState | None:
+        """Return the variable in the stead of another one, None if it is that one."""
+        return self._by.get(state)
+
+    def for_programs(self) -> Passed:
+        """Return what stands for the variables while a program is made."""
+        return self if self.given is self.stands else Passed(self.own, self.stands, self.stands)
+
+
+class VariablesTaken:
+    """The variables that a trace was made with, in whose stead others may be passed."""
+
+    def __init__(self, own: Sequence[VariableState], touched: Sequence[object]) -> None:
+        """Take note of `own`, and of what the trace touches beside them."""
+        self.own = [*map(weakref.ref, own)]
+        self.stands = [StandIn(state) for state in own]
+        others = [v for v in touched if isinstance(v, VariableState) and v not in own]
+        self.others = {*map(weakref.ref, others)}
+
+    def standing(self) -> Passed:
+        """Return what the graph is looked at with: its own may be gone."""
+        return Passed(self.own, self.stands, self.stands)
+
+    def are(self, states: Sequence[VariableState]) -> bool:
+        """Say whether variables are those that it was made with."""
+        pairs = zip(self.own, states, strict=True)
+        return all(ref() is state for ref, state in pairs)
+
+    def may_be(self, states: Sequence[VariableState]) -> bool:
+        """Say whether variables may be passed: the trace has them from nowhere else."""
+        return not any(weakref.ref(state) in self.others for state in states)
+
+    def passing(self, states: Sequence[VariableState]) -> Passed | None:
+        """Return what a call with variables runs with, None without any."""
+        return None if not states else Passed(self.own, states, self.stands)
+
+
+def now(state: S) -> S:
+    """Return the variable that is passed in the stead of one, if one is."""
+    other = None if STATE.passed is None else STATE.passed.other(weakref.ref(state))
+    return state if other is None else cast("S", other)
 
 
 def state_in(attributes: Mapping[str, object]) -> VariableState:

@@ -25,9 +25,10 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
+from weakref import ReferenceType
 
 from ...ir.op import Op
 from ...ir.types.dtypes import DType
@@ -140,6 +141,16 @@ class Creating(Protocol):
         """Return the values that replicas have of a variable; None if they share one."""
 
 
+class Passing(Protocol):
+    """The variables that a trace is called with, in the stead of those that it was made with."""
+
+    def other(self, state: ReferenceType[Any]) -> object:
+        """Return the variable in the stead of another one, None if it is that one."""
+
+    def for_programs(self) -> Passing:
+        """Return the same while a program is made: what stands for whatever is passed."""
+
+
 class State(threading.local):
     """The present frame of a thread."""
 
@@ -159,6 +170,8 @@ class State(threading.local):
     """The operation of several that is being carried out, while recorders see its parts."""
     rules: dict[str, Rule] | None = None
     """Gradients that stand in for those of operations, by the operation's name."""
+    passed: Passing | None = None
+    """The variables that the trace is called with that runs now, if it takes any."""
 
     def set(self, context: Context | None, recorders: tuple[Recorder, ...]) -> None:
         """Make another frame the present one."""
@@ -183,6 +196,21 @@ def entered(context: Context | None) -> Iterator[Context | None]:
         yield context
     finally:
         STATE.set(*before)
+
+
+@contextmanager
+def passing(passed: Passing | None) -> Iterator[None]:
+    """Let a trace run with the variables that it is called with; None: with its own."""
+    before, STATE.passed = STATE.passed, passed
+    try:
+        yield
+    finally:
+        STATE.passed = before
+
+
+def programming() -> AbstractContextManager[None]:
+    """Let a program be made for whatever variables the trace is called with."""
+    return passing(None if STATE.passed is None else STATE.passed.for_programs())
 
 
 @contextmanager

@@ -98,6 +98,32 @@ class TensorSpec(TypeSpec):
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
 
+class VariableSpec(TypeSpec):
+    """What variables have in common that a function is traced once for."""
+
+    def __init__(
+        self,
+        shape: ShapeLike,
+        dtype: DTypeLike = "float32",
+        trainable: bool = True,
+        alias_id: int | None = None,
+    ) -> None:
+        self.shape, self.dtype = TensorShape(shape), as_dtype(dtype)
+        self.trainable, self.alias_id = trainable, alias_id
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, VariableSpec) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype, self.trainable, self.alias_id))
+
+    def __repr__(self) -> str:
+        return (
+            f"VariableSpec(shape={self.shape}, dtype={self.dtype!r}, trainable={self.trainable}, "
+            f"alias_id={self.alias_id})"
+        )
+
+
 def type_spec_from_value(value: object) -> TypeSpec | TensorGroup:
     """Return the spec of a value that is a tensor, becomes one, or is made of several."""
     if isinstance(value, Specified):

@@ -11,7 +11,7 @@ from ...data.host import ArrayKind
 from ...function.variable import Variable
 from ...graph.frame import Frame, Guarded
 from ...graph.graph import Operation
-from ...graph.variables import Held
+from ...graph.variables import Held, now
 from ...values.run_errors import OutOfRangeError
 
 
@@ -33,13 +33,14 @@ class CountUpTo(ArrayKind):
         """Count."""
         if frame.is_staging:
             return super().run(frame, op, inputs)
-        with Held([self.variable.state]):
-            value = np.array(self.variable.state.value_in(frame.store))
+        state = now(self.variable.state)
+        with Held([state]):
+            value = np.array(state.value_in(frame.store))
             if value >= self.limit:
                 raise OutOfRangeError(f"Reached limit of {self.limit}")
-            frame.write(self.variable.state, value + value.dtype.type(1))
+            frame.write(state, value + value.dtype.type(1))
         return (value,)
 
     def changed(self, op: Operation) -> Sequence[Guarded]:
         """Return the variable."""
-        return (self.variable.state,)
+        return (now(self.variable.state),)

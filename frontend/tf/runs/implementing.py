@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ....ir.types.tensor import TensorSpec as Traced
-from ...function.arguments import Bound, spec_for
+from ...function.arguments import Bound, VariableArgument, spec_for
 from ...function.function import Function
 from ...function.traces import ConcreteFunction
 from ...graph.graph import dims_or_none
 from ...values import nest
 from ...values.nest import map_structure
-from ..core.specs import TensorSpec
+from ..core.specs import TensorSpec, VariableSpec
 from ..core.values import convert
 from ..ops.indexed_slices import as_argument as in_parts
 from ..ops.indexed_slices import as_slices, holds_slices
@@ -66,6 +66,12 @@ class Implementing(Function):
     def seen(self, spec: Traced) -> TensorSpec:
         """Return a spec as TensorFlow writes it."""
         return TensorSpec(dims_or_none(spec.shape), spec.dtype)
+
+    def spec_of_variable(self, variable: VariableArgument) -> VariableSpec:
+        """Return what a trace takes where it is given variables."""
+        spec = variable.spec
+        dims = dims_or_none(spec.shape)
+        return VariableSpec(dims, spec.dtype, variable.trainable, variable.alias_id)
 
     def bind(self, args: Sequence[object], kwargs: dict[str, object]) -> Bound:
         """Return the arguments by parameter: of what implements a function, all are tensors.

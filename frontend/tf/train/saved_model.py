@@ -350,7 +350,7 @@ class _Saver:
             return {
                 "kind": "function",
                 "parameters": self.parameters(value.signature),
-                "traces": [self.concrete(c) for c in traces],
+                "traces": [self.concrete(c) for c in traces if not c.bound.variables],
                 "signature": self.signature(value),
             }
         if isinstance(value, ConcreteFunction):
