@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .cache import Cache
+from ..runtime.container import WHOLE
+from .cache import Cache, default_cache
 
 SETTLED = 60.0
 """Seconds after a change from which on a file's times tell whether it is the same."""
@@ -37,16 +38,20 @@ class Stamp:
     """Seconds since the epoch."""
 
     @classmethod
-    def of(cls, path: Path | str) -> Stamp | None:
-        """Return the stamp of a regular file, None for anything else."""
+    def of(cls, path: Path | str | int) -> Stamp | None:
+        """Return the stamp of a regular file with a name, None for anything else.
+
+        One that is open may be given by its number; its name does not count then.
+        """
         try:
             found = os.stat(path)
         except (OSError, ValueError):  # a name with a NUL is a ValueError
             return None
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(found.st_mode) or not found.st_nlink:
             return None
         written, changed = found.st_mtime_ns, found.st_ctime_ns
-        text = f"{path!s} {found.st_dev} {found.st_ino} {found.st_size} {written} {changed}"
+        name = "" if isinstance(path, int) else f"{path!s}"
+        text = f"{name} {found.st_dev} {found.st_ino} {found.st_size} {written} {changed}"
         return cls(text, max(written, changed) / 1e9)
 
     @property
@@ -98,20 +103,40 @@ def tree_digest(files: Mapping[str, str], before: Mapping[str, Stamp | None], ca
     return remembered([*before.values()], again, make, cache)
 
 
+def check_once(descriptor: int, digest: bytes, check: Callable[[], None]) -> None:
+    """Call `check` of an open file, unless the cache knows that it passed as it is now."""
+
+    def stamp() -> Stamp | None:
+        return Stamp.of(descriptor)
+
+    def make() -> str:
+        check()
+        return "whole"
+
+    if (before := stamp()) is None:
+        check()
+    else:
+        remembered([before], lambda: [stamp()], make, default_cache(), digest.hex())
+
+
+WHOLE.once = check_once
+
+
 def remembered(
     before: Sequence[Stamp | None],
     again: Callable[[], Sequence[Stamp | None]],
     make: Callable[[], str],
     cache: Cache,
+    kind: str = "digest",
 ) -> str:
-    """Return the digest of files with these stamps: what the cache has, or what `make` returns.
+    """Return what `kind` says of files with these stamps: what the cache has, or `make` returns.
 
     It is kept if all are settled, and `again` finds the same stamps after they were read.
     """
     texts = [stamp.text for stamp in before if stamp is not None and stamp.is_settled]
     if len(texts) < len(before):
         return make()
-    key = hashlib.sha256("\n".join(["digest", *texts]).encode()).hexdigest()
+    key = hashlib.sha256("\n".join([kind, *texts]).encode()).hexdigest()
     known = cache.get(key)
     if known is not None:
         return known.decode()

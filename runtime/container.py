@@ -4,9 +4,10 @@
     weights  from the next page to the end          its digest is in the seal as well
 
 The digest of the head is taken with the digest itself left zero. Weights in a file of their own
-have a header of one page that repeats their digest, so that the wrong file is noticed at once;
-many weights are only read when asked for (`check_weights`), as they may be gigabytes, few are so
-when a model is loaded.
+have a header of one page that repeats their digest, so that the wrong file is noticed at once.
+Weights are compared with their digest when a model is loaded: reading takes a second for each
+gigabyte. Where the compiler is there, too, it remembers which files were found to be whole, and
+they are read again only when they have changed (`WHOLE`).
 The digests find accidents; they do not say who made an artefact, and loading one runs its code.
 """
 
@@ -32,10 +33,30 @@ FORMAT = 2
 EMBEDDED = 1
 """The flag of a seal whose file holds the weights too."""
 FEW = 4 << 20
-"""Bytes of weights that are read when a model is loaded; more would take longer than all else."""
+"""Bytes of weights that are read each time: that takes no longer than to look what is known."""
+PIECE = 1 << 24
+"""How many bytes are read at once."""
 REBUILD = "compile the model again"
 
 NOTE = struct.Struct("<III")
+
+
+class Once(Protocol):
+    """Remembers of open files what was found in them."""
+
+    def __call__(self, descriptor: int, digest: bytes, check: Callable[[], None]) -> None:
+        """Call `check`, unless it is known that a file as this one is now has passed it."""
+
+
+@dataclass
+class Whole:
+    """How the weights in files are compared with their digest."""
+
+    once: Once = lambda descriptor, digest, check: check()
+    """Who can remember files puts itself here."""
+
+
+WHOLE = Whole()
 
 
 class Data(Protocol):
@@ -134,8 +155,6 @@ def _unseal(read: Data, size: int, *, foreign: bool) -> Sealed:
     head = read(0, seal.head_size)
     if head_digest(head, offset) != seal.digest:
         raise ArtifactError("the file was changed: its digest does not match", hint=REBUILD)
-    if seal.has_weights and seal.weights_size <= FEW:
-        check_weights([read(seal.weights_offset, seal.weights_size)], seal, "")
     text = head[seal.manifest_offset : seal.manifest_offset + seal.manifest_size]
     return Sealed(seal, json.loads(text), head)
 
@@ -219,9 +238,25 @@ def check_weights_file(read: Data, size: int, seal: Seal, location: str) -> int:
             f"the weights are not whole: {size} bytes, expected {PAGE + header.size}",
             location=location,
         )
-    if header.size <= FEW:
-        check_weights([read(PAGE, header.size)], seal, location)
     return PAGE
+
+
+def check_open(source: int | bytes, start: int, seal: Seal, location: str) -> None:
+    """Compare the weights that begin at `start` with the digest in the seal.
+
+    What is known to be whole is not read again.
+    """
+    read, _ = reader(source)
+    places = range(start, start + seal.weights_size, PIECE)
+
+    def check() -> None:
+        pieces = (read(at, min(PIECE, start + seal.weights_size - at)) for at in places)
+        check_weights(pieces, seal, location)
+
+    if isinstance(source, bytes) or seal.weights_size <= FEW:
+        check()
+    else:
+        WHOLE.once(source, seal.weights_digest, check)
 
 
 def check_weights(chunks: Iterable[Any], seal: Seal, location: str) -> None:

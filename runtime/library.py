@@ -14,9 +14,11 @@ import itertools
 import mmap
 import os
 import stat
+import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +27,11 @@ import numpy as np
 from ..errors import Advice, ArtifactError
 from ..knobs import CODE
 from .buffer import Array
-from .container import Seal, Sealed, check_weights_file, reader, unseal
+from .container import Seal, Sealed, check_open, check_weights_file, reader, unseal
 from .files import filling, replacing
 
+TICK = 20_000_000
+"""Nanoseconds in which the system may give two changes of a file the same time."""
 _NUMBERS = itertools.count()
 _TYPES: dict[str, Any] = {
     "v": None,
@@ -46,6 +50,9 @@ class Library:
         read, size = reader(descriptor)
         self.location = location
         self.sealed: Sealed = unseal(read, size, location)
+        seal = self.sealed.seal
+        if seal.has_weights:
+            check_open(descriptor, seal.weights_offset, seal, location)
         self.manifest: dict[str, Any] = self.sealed.manifest
         self.tag: str = self.manifest["tag"]
         self._library = _open(descriptor, location, by_name=by_name)
@@ -138,13 +145,20 @@ def inspect(source: str | os.PathLike[str] | bytes) -> Sealed:
     It may be for another machine, and in memory.
     """
     if isinstance(source, bytes):
-        return unseal(*reader(source), "<bytes>", foreign=True)
+        return _inspect(source, "<bytes>")
     path = os.fspath(source)
     descriptor = open_file(path)
     try:
-        return unseal(*reader(descriptor), path, foreign=True)
+        return _inspect(descriptor, path)
     finally:
         os.close(descriptor)
+
+
+def _inspect(source: int | bytes, location: str) -> Sealed:
+    found = unseal(*reader(source), location, foreign=True)
+    if found.seal.has_weights:
+        check_open(source, found.seal.weights_offset, found.seal, location)
+    return found
 
 
 def open_file(path: str) -> int:
@@ -180,26 +194,38 @@ def map_weights(path: str, seal: Seal) -> Mapped:
         read, size = reader(descriptor)
         start = check_weights_file(read, size, seal, path)
         mapped = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
+        file = OpenFile(descriptor, partial(check_open, descriptor, start, seal, path))
     except BaseException:
         os.close(descriptor)
         raise
-    return Mapped(np.frombuffer(mapped, np.uint8, offset=start), path, OpenFile(descriptor), size)
+    return Mapped(np.frombuffer(mapped, np.uint8, offset=start), path, file, size)
 
 
 class OpenFile:
-    """A file that is closed when nobody has it any more."""
+    """A file that is whole, and is closed when nobody has it any more."""
 
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
+    def __init__(self, descriptor: int, check: Callable[[], None]) -> None:
+        self.descriptor, self._check = descriptor, check
+        self._times: tuple[int, int] | None = None
+        self.look(os.fstat(descriptor))
         weakref.finalize(self, os.close, descriptor)
+
+    def look(self, found: os.stat_result) -> None:
+        """Read the file again if it has changed since that was done."""
+        times, now = (found.st_mtime_ns, found.st_ctime_ns), time.time_ns()
+        if times != self._times:
+            self._check()
+            is_fresh = 0 <= now - found.st_ctime_ns < TICK  # it could change and have these times
+            self._times = None if is_fresh else times
 
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """Weights that lie in a file, which may become shorter while they are used.
+    """Weights that lie in a file, which may change and become shorter while they are used.
 
     The system ends a process that reads behind the end of a file that it has mapped. So the file's
-    size is looked at before each run. What is put in its place by a rename is another file.
+    size and times are looked at before each run, and all of it where these are others. What is put
+    in its place by a rename is another file.
     """
 
     weights: Array
@@ -215,13 +241,15 @@ class Mapped:
         """Return a function that looks at the file before each call of another one."""
 
         def called(*arrays: Any) -> Any:
-            found = os.fstat(self.file.descriptor).st_size
-            if found < self.size:
+            found = os.fstat(self.file.descriptor)
+            if found.st_size < self.size:
                 raise ArtifactError(
-                    f"the weights were cut while the model uses them: {found} bytes of {self.size}",
+                    "the weights were cut while the model uses them: "
+                    f"{found.st_size} bytes of {self.size}",
                     location=self.path,
                     hint="write a new file, rename it, and give it to set_weights",
                 )
+            self.file.look(found)
             return call(*arrays)
 
         return called

@@ -52,7 +52,7 @@ from .buffer import (
     may_be_kept,
     told,
 )
-from .container import check_weights
+from .container import PIECE, check_weights
 from .files import replacing
 from .gpu.library import create_on_gpu, is_for_gpu
 from .library import Library, Mapped, map_weights
@@ -70,8 +70,6 @@ SHORT = 1 << 16
 """Below this many bytes in all, Python's lock is kept during a run: giving it up takes longer."""
 PLANS = 1024
 """How many combinations of shapes are remembered."""
-PIECE = 1 << 24
-"""How many bytes are read at once."""
 
 Source: TypeAlias = "str | os.PathLike[str] | bytes"
 WeightsSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Array | Mapped | None"

@@ -24,9 +24,9 @@ from ...runtime.buffer import Array
 from ...runtime.comm.halves import refilled, upper_halves
 from ...runtime.comm.protocol import Comm, WorldError, all_gather, transfer_bits
 from ...runtime.comm.world import world
-from ...runtime.container import check_weights
+from ...runtime.container import PIECE, check_weights
 from ...runtime.library import Library, inspect, map_weights
-from ...runtime.model import PIECE, Model, tensor_of
+from ...runtime.model import Model, tensor_of
 from ..models.executed import HostedModel
 
 SCHEMA = "gravure.parallel/1"

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import gravure.runtime.direct
+from gravure.codegen import digests
 from gravure.codegen.aot.weights import Weights
 from gravure.errors import ArtifactError, RuntimeInputError
 from gravure.runtime.artifact import (
@@ -22,6 +23,8 @@ from gravure.runtime.artifact import (
     Pointer,
     TensorInfo,
 )
+from gravure.runtime.container import check_weights
+from gravure.runtime.library import inspect
 from gravure.runtime.model import Model
 
 
@@ -402,23 +405,80 @@ def test_weights_that_are_cut_while_a_model_uses_them_are_an_error(
     assert np.array_equal(model(V), V * W)
 
 
+@pytest.mark.parametrize("few", [1 << 22, 8])
 @pytest.mark.parametrize("embed", [True, False])
-def test_changed_weights_are_found_when_asked(
-    kit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, embed: bool
+def test_changed_weights_are_found_when_a_model_is_loaded(
+    kit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, embed: bool, few: int
 ) -> None:
+    monkeypatch.setattr("gravure.runtime.container.FEW", few)
     path, beside = tmp_path / "scale.so", tmp_path / "scale.weights"
     kit.build(kit.scale(), W, embed=embed).save(path)
     Weights.of(W).save(beside)
     damaged, given = (path, None) if embed else (beside, beside)
+    assert np.array_equal(Model.load(path, weights=given)(V), V * W)
     data = bytearray(damaged.read_bytes())
     data[-1] ^= 1
+    damaged.unlink()  # code of the first model is still mapped from it
     damaged.write_bytes(data)
     with pytest.raises(ArtifactError, match="weights were changed"):
         Model.load(path, weights=given)
+    if embed:
+        with pytest.raises(ArtifactError, match="weights were changed"):
+            inspect(path)
+
+
+@pytest.mark.parametrize("few", [1 << 22, 8])
+def test_weights_that_change_while_a_model_uses_them_are_an_error(
+    kit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr("gravure.runtime.container.FEW", few)
+    path = tmp_path / "scale.weights"
+    Weights.of(W).save(path)
+    model = Model.load(kit.build(kit.scale(), W, embed=False).tobytes(), weights=path)
+    bound = model.bind([V])
+    path.touch()  # the same bytes at another time
+    assert np.array_equal(model(V), V * W)
+    with path.open("r+b") as file:
+        file.seek(-1, 2)
+        last = file.read(1)[0]
+        file.seek(-1, 2)
+        file.write(bytes([last ^ 1]))
+    for use in (lambda: model(V), lambda: model.run([V]), bound, model.check_weights):
+        with pytest.raises(ArtifactError, match="weights were changed"):
+            use()
+
+
+def test_large_weights_are_read_once_for_each_time_that_they_change(
+    kit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("gravure.runtime.container.FEW", 8)
-    model = Model.load(path, weights=given)
-    with pytest.raises(ArtifactError, match="weights were changed"):
-        model.check_weights()
+    monkeypatch.setattr(digests, "SETTLED", -1.0)
+    monkeypatch.setenv("GRAVURE_CACHE", str(tmp_path / "cache"))
+    read: list[str] = []
+
+    def check(chunks: Any, seal: Any, location: str) -> None:
+        read.append(Path(location).name)
+        check_weights(chunks, seal, location)
+
+    monkeypatch.setattr("gravure.runtime.container.check_weights", check)
+    path, beside = tmp_path / "scale.so", tmp_path / "scale.weights"
+    whole = tmp_path / "whole.so"
+    kit.build(kit.scale(), W, embed=False).save(path)
+    kit.build(kit.scale(), W).save(whole)
+    Weights.of(W).save(beside)
+    for _ in range(3):
+        assert np.array_equal(Model.load(path, weights=beside)(V), V * W)
+        assert np.array_equal(Model.load(whole)(V), V * W)
+    assert read == ["scale.weights", "whole.so"]
+    times = os.stat(beside)
+    data = bytearray(beside.read_bytes())
+    data[-1] ^= 1
+    beside.write_bytes(data)
+    os.utime(beside, ns=(times.st_atime_ns, times.st_mtime_ns))  # the time of change stays known
+    for _ in range(2):  # what was found to be damaged is not remembered
+        with pytest.raises(ArtifactError, match="weights were changed"):
+            Model.load(path, weights=beside)
+    assert read == ["scale.weights", "whole.so", "scale.weights", "scale.weights"]
 
 
 def test_weights_are_prepared_from_raw_ones(kit: Any) -> None:
