@@ -49,14 +49,14 @@ class Once(Protocol):
 
 
 @dataclass
-class Whole:
+class WholeFiles:
     """How the weights in files are compared with their digest."""
 
     once: Once = lambda descriptor, digest, check: check()
     """Who can remember files puts itself here."""
 
 
-WHOLE = Whole()
+WHOLE = WholeFiles()
 
 
 class Data(Protocol):

@@ -1,14 +1,26 @@
-"""Write files so that a reader sees the old one or the new one, whole, and never a mixture."""
+"""Write files so that a reader sees the old one or the new one, whole, and never a mixture.
+
+with replacing("a") as file:          "a" is new when the block ends
+file.write(data)
+with together():                      "a" and "b" are new when this block ends, or neither is
+with replacing("a") as file:
+file.write(data)
+with replacing("b") as file:
+file.write(data)
+"""
 
 from __future__ import annotations
 
 import errno
 import fcntl
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -31,7 +43,8 @@ def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[Binar
     process left here that was killed while it wrote is removed, too. It is an `OutputError` if
     there is no such folder, nothing may be written there, or there is no room for all of it.
 
-    A device or a pipe is written as it is: nothing can take its place.
+    A device or a pipe is written as it is: nothing can take its place. Where files are written
+    `together`, the new one takes its place with the others.
     """
     if _is_stream(path):
         with _placing(Path(path)):
@@ -52,13 +65,125 @@ def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[Binar
                 file.flush()
                 os.fchmod(file.fileno(), mode & ~_umask())
                 os.fsync(file.fileno())
-                with _placing(target):
-                    os.replace(name, target)
+                if (others := _TOGETHER.get()) is not None:
+                    others.add(WrittenAside(Path(name), target, os.dup(file.fileno())))
+                    return
+                _place(Path(name), target)
         except BaseException:
             with suppress(FileNotFoundError):
                 os.unlink(name)
             raise
     _sync(target.parent)
+
+
+@dataclass(frozen=True)
+class WrittenAside:
+    """A file that is written, and not yet in its place."""
+
+    path: Path
+    target: Path
+    lock: int
+    """An open descriptor: what nobody has open is swept."""
+
+
+class FilesTogether:
+    """Files that take their places at one time."""
+
+    def __init__(self) -> None:
+        self.files: dict[Path, WrittenAside] = {}
+
+    def add(self, file: WrittenAside) -> None:
+        """Take a file; one for the same place goes."""
+        old = self.files.pop(file.target, None)
+        if old is not None:
+            _drop(old)
+        self.files[file.target] = file
+
+    def path(self, target: str | os.PathLike[str]) -> Path:
+        """Return where a file is until it takes its place: there, if it is no file but a stream."""
+        found = self.files.get(Path(os.path.realpath(target)))
+        return Path(target) if found is None else found.path
+
+    def place(self) -> None:
+        """Let all take their places; if one cannot, those before it give theirs back."""
+        *first, last = self.files.values()
+        with ExitStack() as seconds, ExitStack() as undo:
+            for file in first:
+                old = _second_name(file.target)
+                if old is not None:
+                    seconds.callback(_drop, old)
+                _place(file.path, file.target)
+                undo.callback(_restore, old, file.target)
+            _place(last.path, last.target)
+            undo.pop_all()
+
+
+_TOGETHER: ContextVar[FilesTogether | None] = ContextVar("together", default=None)
+
+
+@contextmanager
+def together() -> Iterator[FilesTogether]:
+    """Have all files that are written in the block take their places when it ends, or none.
+
+    An exception in the block, or a file that cannot take its place, leaves all as they were. A
+    block in another one is a part of it.
+    """
+    outer = _TOGETHER.get()
+    if outer is not None:
+        yield outer
+        return
+    files = FilesTogether()
+    token = _TOGETHER.set(files)
+    try:
+        yield files
+        if files.files:
+            files.place()
+    finally:
+        _TOGETHER.reset(token)
+        for file in files.files.values():
+            _drop(file)
+    for folder in dict.fromkeys(target.parent for target in files.files):
+        _sync(folder)
+
+
+def _drop(file: WrittenAside) -> None:
+    """Remove a file that has no place, or has taken it."""
+    with suppress(FileNotFoundError):
+        file.path.unlink()
+    os.close(file.lock)
+
+
+def _restore(old: WrittenAside | None, target: Path) -> None:
+    """Put back what was at a place: what has a second name, or nothing."""
+    if old is None:
+        target.unlink(missing_ok=True)
+    else:
+        os.replace(old.path, target)
+
+
+def _second_name(target: Path) -> WrittenAside | None:
+    """Give a file a second name beside it, or a copy one where there are no second names."""
+    try:
+        lock = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    path = target.with_name(f".{target.name[:200]}.{os.getpid()}-{lock}{ASIDE}")
+    try:
+        with suppress(OSError):  # there are no locks here, so nothing is swept either
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        try:
+            os.link(target, path)
+        except OSError:
+            shutil.copy2(target, path)
+    except BaseException:
+        os.close(lock)
+        raise
+    return WrittenAside(path, target, lock)
+
+
+def _place(path: Path, target: Path) -> None:
+    with _placing(target):
+        os.replace(path, target)
 
 
 @contextmanager

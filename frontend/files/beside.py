@@ -10,7 +10,7 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from ...codegen.digests import Stamp
+from ...codegen.cache import default_cache
+from ...codegen.digests import Stamp, remembered
 from ...errors import InputError, ParseError
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -35,6 +36,16 @@ class Noted:
     before: Stamp | None
     """What it was known by before it was mapped."""
     data: Bytes
+
+    def said(self, kind: str, make: Callable[[], str]) -> str:
+        """Return the digest that `make` takes of it: it is remembered until the file changes."""
+        if self.before is None:
+            return make()
+
+        def again() -> list[Stamp | None]:
+            return [Stamp.of(self.path)]
+
+        return remembered([self.before], again, make, default_cache(), kind)
 
 
 _NOTES: ContextVar[dict[str, Noted] | None] = ContextVar("notes", default=None)
@@ -53,14 +64,20 @@ def noting() -> Iterator[dict[str, Noted]]:
 
 def map_beside(directory: Path, location: str) -> Bytes:
     """Return the bytes of a file inside `directory`, mapped; raise `ParseError` with the reason."""
+    return note_beside(directory, location).data
+
+
+def note_beside(directory: Path, location: str) -> Noted:
+    """Return a file inside `directory`, mapped; raise `ParseError` with the reason."""
     parts = _parts(location)
     path = directory / location
     before = Stamp.of(path)
     with _opened(os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as top:
         data = _map_from(top, parts, location)
+    made = Noted(path, before, data)
     if (notes := _NOTES.get()) is not None:
-        notes[location] = Noted(path, before, data)
-    return data
+        notes[location] = made
+    return made
 
 
 def map_file(path: Path) -> Bytes:

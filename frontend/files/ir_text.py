@@ -15,17 +15,13 @@ from pathlib import Path
 from xdsl.dialects.builtin import StringAttr
 
 from ...errors import ParseError
-from ...ir import Array, Op, Program, parse, print_module
+from ...ir import Op, Program, parse, print_module
 from ...ir.placement import weight_rows
 from ...ir.program import argument_names, argument_specs, set_ranges
 from ...ir.whole import verify_whole
-from ...runtime.files import replacing
-from .beside import map_beside
-from .weights import digest_of_weights, read_metadata, read_safetensors, write_safetensors
+from .weights import DIGEST, digest_of_weights, read_beside, write_beside
 
 DATA = "gv.data"
-DIGEST = "gv.data_digest"
-"""What the file of weights says of itself, too: a text and weights of another time are refused."""
 
 
 def read_ir(text: str, name: str, directory: Path | None) -> Program:
@@ -38,15 +34,13 @@ def read_ir(text: str, name: str, directory: Path | None) -> Program:
     location = attribute.data
     if directory is None:
         raise ParseError(f"its weights are in {location!r}, beside a text that is not a file")
-    data = map_beside(directory, location)
-    found = read_metadata(data, location).get(DIGEST)
+    weights, found = read_beside(directory, location)
     if isinstance(digest, StringAttr) and found not in (None, digest.data):
         raise ParseError(
             f"{location!r} was written with another text: {DIGEST} {found!r}, "
             f"expected {digest.data!r}",
             location=name,
         )
-    weights = read_safetensors(data, location)
     program = Program(module, weights, name)
     _check(program, location)
     return program
@@ -91,17 +85,7 @@ def _check(program: Program, location: str) -> None:
 def save_ir(program: Program, path: Path, *, weights: bool = True) -> list[Path]:
     """Write a program's text, and its weights beside it; return the paths of both."""
     data = path.with_suffix(".safetensors") if weights and program.weights else None
-    return write_ir(ir_text(program, data), path, program.weights, data)
-
-
-def write_ir(text: str, path: Path, weights: Mapping[str, Array], data: Path | None) -> list[Path]:
-    """Write a text that `ir_text` returned, and the weights if they have a place."""
-    with replacing(path) as file:
-        file.write(text.encode("utf-8", "backslashreplace"))
-        file.flush()  # there is room for it: only now the weights of an older one may go
-        if data is not None:
-            write_safetensors(data, weights, {DIGEST: digest_of_weights(weights)})
-    return [path] if data is None else [path, data]
+    return write_beside(path, ir_text(program, data), program.weights, data)
 
 
 def ir_text(program: Program, data: Path | None = None) -> str:

@@ -17,8 +17,8 @@ import numpy as np
 from ...codegen.digests import digest_of
 from ...errors import ParseError
 from ...ir import DTYPES, Array, DType
-from ...runtime.files import replacing
-from .beside import Bytes
+from ...runtime.files import replacing, together
+from .beside import Bytes, note_beside
 
 MAX_HEADER = 100_000_000
 
@@ -31,6 +31,8 @@ _CODES = {ours: theirs for theirs, ours in _NAMES.items()}
 
 
 METADATA = "__metadata__"
+DIGEST = "gv.data_digest"
+"""What a file of weights says of them: a text and weights of another time are refused."""
 COMPLEX = "gravure.complex128"
 """The name in a file's metadata of the list of tensors that are pairs of f64."""
 TEXTS = "gravure.texts"
@@ -145,6 +147,37 @@ def _tensor(body: Bytes, row: object, what: str) -> Array:
     if not 0 <= start <= end <= body.size or end - start != prod(shape) * dtype.size:
         raise ParseError(f"{what}: bytes {start} to {end} of {body.size} for {dtype}{shape}")
     return np.frombuffer(body[start:end], dtype.numpy).reshape(shape)
+
+
+def write_beside(
+    path: Path, text: str, weights: Mapping[str, Array], data: Path | None
+) -> list[Path]:
+    """Write a program's text, and its weights if they have a place; return the paths of both."""
+    with together():
+        with replacing(path) as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+        if data is not None:
+            write_safetensors(data, weights, {DIGEST: digest_of_weights(weights)})
+    return [path] if data is None else [path, data]
+
+
+def read_beside(directory: Path, location: str) -> tuple[dict[str, Array], str | None]:
+    """Return weights that `write_beside` wrote, and the digest that their file says they have.
+
+    Others that say none are taken as they are; those that have another are a `ParseError`.
+    """
+    file = note_beside(directory, location)
+    found, told = read_safetensors(file.data, location), read_metadata(file.data, location)
+    expected = told.get(DIGEST)
+    if (
+        expected is not None
+        and (digest := file.said("weights", lambda: digest_of_weights(found))) != expected
+    ):
+        raise ParseError(
+            f"the weights in {location!r} were changed: their digest is {digest!r}, "
+            f"expected {expected!r}"
+        )
+    return found, expected
 
 
 def write_safetensors(

@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from ...runtime.files import replacing
+from ...runtime.files import replacing, together
 from ...runtime.traces.chrome import chrome_trace, rows
 from ...runtime.traces.timeline import Slice, Timeline
 from .messages import XSpace
@@ -36,11 +36,12 @@ def write_profile(timeline: Timeline, folder: Path) -> Path:
     place = folder / "plugins" / "profile" / datetime.now().strftime("%Y_%m_%d_%H_%M_%S")
     place.mkdir(parents=True, exist_ok=True)
     host = socket.gethostname()
-    with replacing(place / f"{host}.trace.json.gz") as file:
-        file.write(gzip.compress(chrome_trace(timeline).encode()))
     path = place / f"{host}.xplane.pb"
-    with replacing(path) as file:
-        file.write(xplane(timeline))
+    with together():
+        with replacing(place / f"{host}.trace.json.gz") as file:
+            file.write(gzip.compress(chrome_trace(timeline).encode()))
+        with replacing(path) as file:
+            file.write(xplane(timeline))
     return path
 
 

@@ -33,11 +33,11 @@ from ...codegen.stages import IR_STAGES, Snapshots, behind, lower, text_of
 from ...errors import CompileError, GravureError, did_you_mean
 from ...ir import Program
 from ...passes.base import Observer, Report
-from ...runtime.files import replacing
+from ...runtime.files import FilesTogether, replacing, together
 from ...target import Target
 from ..dims.symbols import DimOption, ShapeOption
-from ..files.ir_text import ir_text, write_ir
-from ..files.weights import write_safetensors
+from ..files.ir_text import ir_text
+from ..files.weights import write_beside, write_safetensors
 from ..models.compiled import tag_of
 from ..text.writer import write_text
 from .compile import compile_source
@@ -247,8 +247,9 @@ class _Job:
             seconds["passes"] = self.made.report.seconds
         seconds["read"] = perf_counter() - start - sum(seconds.values())
         start = perf_counter()
-        for kind in self.request.kinds:
-            self.save(kind)
+        with together() as files:
+            for kind in self.request.kinds:
+                self.save(kind, files)
         seconds["write"] = perf_counter() - start
         return self.made
 
@@ -311,7 +312,7 @@ class _Job:
         self.data[stage] = self.request.data(stage, program)
         return ir_text(program, self.data[stage])
 
-    def save(self, kind: str) -> None:
+    def save(self, kind: str, files: FilesTogether) -> None:
         """Write one file, and its weights, and note them; or only keep what it would hold."""
         path = self.request.path(kind)
         if kind in GRAPHS:
@@ -322,7 +323,7 @@ class _Job:
             if path is None:
                 self.made.data = kept.text.encode()
                 return
-            paths = write_ir(kept.text, path, kept.weights, self.data[stage])
+            paths = write_beside(path, kept.text, kept.weights, self.data[stage])
         else:
             assert self.made.compiled is not None, "code comes of a compiled program"
             if path is None:
@@ -331,7 +332,7 @@ class _Job:
             write_kind(self.made.compiled, kind, path, self.stem(path))
             paths = [path]
         for each, name in zip(paths, (kind, "weights"), strict=False):
-            self.made.files.append(WrittenFile(name, each, each.stat().st_size))
+            self.made.files.append(WrittenFile(name, each, files.path(each).stat().st_size))
 
     def stem(self, path: Path) -> str:
         """Return the name of the library that a file of this name stands beside."""

@@ -28,7 +28,7 @@ from ...ir.ops.host.collective import AllGather, AllReduce
 from ...ir.program import argument_names, functions, result_names, set_level, set_ranges
 from ...passes.manager import run as run_passes
 from ...runtime.artifact import TensorInfo
-from ...runtime.files import replacing
+from ...runtime.files import FilesTogether, replacing, together
 from ...target import Target
 from ..dims.symbols import DimOption, ShapeOption
 from ..distributed.ranked import SCHEMA, file_sha256
@@ -98,33 +98,35 @@ def compile_parallel(
     refuse_host_steps(program)
     run_passes(CLEAN, program, observers=(), verify_each=False)
     ranks = [Rank.of(program, how, rank) for rank in range(how.ranks)]
-    stem = path.name.removesuffix(SUFFIX)
-    files, written = [], []
-    for number, rank in enumerate(ranks):
-        row = {"library": "", "weights": "", "sha256": ""}
-        parts = [rank.compiled(part, options, n) for n, part in enumerate(rank.functions)]
-        if parts:
-            base = f"{stem}.rank{number}"
-            library, weights = path.with_name(f"{base}.so"), path.with_name(f"{base}.weights")
-            has_weights = save_parts(parts, options.tag, library, weights)
-            row |= {"library": library.name, "sha256": file_sha256(library)}
-            written.append(library)
-            if has_weights:
-                row["weights"] = weights.name
-                written.append(weights)
-        files.append(row)
-    manifest = {
-        "schema": SCHEMA,
-        "name": options.tag,
-        "kind": how.kind,
-        "ranks": how.ranks,
-        "target": options.target,
-        **described(program, ranks[0]),
-        "files": files,
-    }
-    with replacing(path) as file:
-        file.write((json.dumps(manifest, indent=1) + "\n").encode())
-    return [*written, path]
+    with together() as new:
+        rows = [_write_rank(rank, path, options, new) for rank in ranks]
+        manifest = {
+            "schema": SCHEMA,
+            "name": options.tag,
+            "kind": how.kind,
+            "ranks": how.ranks,
+            "target": options.target,
+            **described(program, ranks[0]),
+            "files": rows,
+        }
+        with replacing(path) as file:
+            file.write((json.dumps(manifest, indent=1) + "\n").encode())
+    names = [row[key] for row in rows for key in ("library", "weights")]
+    return [*(path.with_name(name) for name in names if name), path]
+
+
+def _write_rank(rank: Rank, path: Path, options: Options, new: FilesTogether) -> dict[str, str]:
+    """Write the library and the weights of one rank; return what the manifest says of them."""
+    row = {"library": "", "weights": "", "sha256": ""}
+    parts = [rank.compiled(part, options, n) for n, part in enumerate(rank.functions)]
+    if parts:
+        base = f"{path.name.removesuffix(SUFFIX)}.rank{rank.rank}"
+        library, weights = path.with_name(f"{base}.so"), path.with_name(f"{base}.weights")
+        has_weights = save_parts(parts, options.tag, library, weights)
+        row |= {"library": library.name, "sha256": file_sha256(new.path(library))}
+        if has_weights:
+            row["weights"] = weights.name
+    return row
 
 
 def described(program: Program, rank: Rank) -> dict[str, object]:

@@ -10,8 +10,7 @@ import numpy as np
 
 from ...errors import ParseError
 from ...ir import Array, TensorSpec
-from ..files.beside import map_beside
-from ..files.weights import read_safetensors
+from ..files.weights import read_beside
 from .expressions import WrongError, as_array, fits, flat
 from .tree import Call, Expression, Items, Literal, Name, Operation, Weight
 
@@ -27,7 +26,7 @@ class Stored:
 
     def __init__(self, directory: Path | None) -> None:
         self.directory = directory
-        self.files: dict[str, dict[str, Array]] = {}
+        self.files: dict[str, dict[str, Array] | ParseError] = {}
 
     def weight(self, weight: Weight, spec: TensorSpec) -> Array | None:
         """Return the data of a weight, None where the text gives none."""
@@ -44,9 +43,13 @@ class Stored:
         if self.directory is None:
             raise ParseError(f"its data is in {location!r}, beside a text that is not a file")
         if location not in self.files:
-            data = map_beside(self.directory, location)
-            self.files[location] = read_safetensors(data, location)
+            try:
+                self.files[location], _ = read_beside(self.directory, location)
+            except ParseError as error:
+                self.files[location] = error
         tensors = self.files[location]
+        if isinstance(tensors, ParseError):
+            raise tensors
         if entry not in tensors:
             raise ParseError(f"{location!r} has no tensor {entry!r}")
         array = tensors[entry]

@@ -30,8 +30,7 @@ from ...ir.program import LEVEL, NAME, RANGES, argument_names, functions, result
 from ...ir.types.attributes import INLINE_ELEMENTS
 from ...ir.types.dims import Range, symbols
 from ...ir.types.dtypes import of_numpy
-from ...runtime.files import replacing
-from ..files.weights import write_safetensors
+from ..files.weights import write_beside
 from .expressions import BITWISE, SIGNS, WORDS, fits
 
 INFIX = {f"gv.{name}": sign for sign, name in SIGNS.items() if name not in BITWISE}
@@ -60,12 +59,7 @@ def save_text(
     """Write a program's text, and its weights beside it; return the paths of both."""
     file = path.with_suffix(".safetensors") if weights and program.weights else None
     text = write_text(program, name=name, weights=file.name if file else None)
-    with replacing(path) as stream:
-        stream.write(text.encode())
-        stream.flush()  # there is room for it: only now the weights of an older one may go
-        if file is not None:
-            write_safetensors(file, program.weights)
-    return [path] if file is None else [path, file]
+    return write_beside(path, text, program.weights, file)
 
 
 class _Function:

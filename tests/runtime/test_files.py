@@ -12,7 +12,7 @@ import pytest
 
 from gravure.codegen.aot.weights import Weights
 from gravure.errors import OutputError
-from gravure.runtime.files import replacing
+from gravure.runtime.files import ASIDE, replacing, sweep, together
 
 ROOT = Path(__file__).parents[2]
 
@@ -177,3 +177,74 @@ def test_weights_are_pieces_at_their_places() -> None:
         list(Weights.placed(10, {0: lambda: b"abc", 2: lambda: b"d"}).chunks())
     with pytest.raises(AssertionError, match="over the end"):
         list(Weights.placed(2, {0: lambda: b"abc"}).chunks())
+
+
+def write_all(paths: list[Path]) -> None:
+    with together():
+        for path in paths:
+            with replacing(path) as file:
+                file.write(b"new")
+
+
+def held(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_files_that_are_written_together_are_all_new(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in "abc"]
+    paths[1].write_bytes(b"old")
+    with together() as files:
+        for path in (*paths, paths[0]):  # the last one that is written stays
+            with replacing(path) as file:
+                file.write(path.name.encode())
+            assert files.path(path).read_bytes() == path.name.encode()
+        assert sweep(tmp_path) == []  # somebody writes them
+        assert [path for path in paths if path.exists()] == [paths[1]]
+        assert paths[1].read_bytes() == b"old"
+    assert held(tmp_path) == {"a": b"a", "b": b"b", "c": b"c"}
+    with together(), replacing(tmp_path / "a") as file:
+        file.write(b"alone")
+    assert held(tmp_path) == {"a": b"alone", "b": b"b", "c": b"c"}
+    with together():
+        pass
+
+
+def test_files_that_are_written_together_stay_where_one_fails(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in "abc"]
+    paths[0].write_bytes(b"old")
+    paths[2].mkdir()
+    with pytest.raises(OutputError, match="cannot write"):
+        write_all(paths)
+    assert held(tmp_path) == {"a": b"old"}
+    with pytest.raises(OutputError, match="cannot write"), together():
+        write_all([*paths[:2], tmp_path / "none" / "d"])  # a part of the outer block
+    assert held(tmp_path) == {"a": b"old"}
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize("linked", [True, False])
+def test_files_that_are_written_together_give_their_places_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, linked: bool
+) -> None:
+    paths = [tmp_path / name for name in "abc"]
+    for path in paths[:2]:
+        path.write_bytes(b"old")
+    inode = os.stat(paths[0]).st_ino
+    replace = os.replace
+
+    def refused(source: Path, target: Path) -> None:
+        if target == paths[number] and source.read_bytes() == b"new":
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+        replace(source, target)
+
+    def no_link(*_: object) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr("os.replace", refused)
+    if not linked:
+        monkeypatch.setattr("os.link", no_link)
+    with pytest.raises(OutputError, match="cannot write: operation not permitted"):
+        write_all(paths)
+    assert held(tmp_path) == {"a": b"old", "b": b"old"}
+    assert (os.stat(paths[0]).st_ino == inode) == (linked or number == 0)
+    assert not [path for path in tmp_path.iterdir() if path.name.endswith(ASIDE)]

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...codegen.compiled import OptionFields, Options
 from ...errors import GravureError
-from ...frontend.files.ir_text import ir_text, write_ir
+from ...frontend.files.ir_text import ir_text
+from ...frontend.files.weights import write_beside
 from ...frontend.programs.compile import options_with
 from ...frontend.programs.reduce import apart, cut_out, places_of, reduce_program
 from ...ir import Array, GraphEmit, Program, erase, print_module
@@ -24,6 +25,7 @@ from ...passes.manager import print_pipeline
 from ...passes.manager import run as run_passes
 from ...passes.reproduce import HEAD
 from ...plugins import STATE
+from ...runtime.files import together
 from ..inputs import Inputs, save_arrays
 from ..talk import Progress, Source, silent
 from ..verbs.reduce import counted
@@ -77,10 +79,11 @@ class Bisected:
         place = Path(path)
         data = place.with_suffix(".safetensors") if self.program.weights else None
         text = self._head(place.parent) + ir_text(self.program, data)
-        files = write_ir(text, place, self.program.weights, data)
-        if self.inputs:
-            files.append(place.with_suffix(".npz"))
-            save_arrays(files[-1], self.inputs)
+        with together():
+            files = write_beside(place, text, self.program.weights, data)
+            if self.inputs:
+                files.append(place.with_suffix(".npz"))
+                save_arrays(files[-1], self.inputs)
         return replace(self, files=tuple(files))
 
     def __str__(self) -> str:

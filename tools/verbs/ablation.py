@@ -76,7 +76,7 @@ class Variant:
 
 def run(args: argparse.Namespace) -> int:
     """Measure all variants, and print, record and draw them."""
-    from ...runtime.files import replacing
+    from ...runtime.files import replacing, together
     from ..viewing.ablation import page
 
     outputs = [output_of(name, args.model) for name in (args.output, args.html)]
@@ -91,10 +91,11 @@ def run(args: argparse.Namespace) -> int:
         measure(args, source, variants)
     record = record_of(args, variants)
     texts = (to_json(record), page(record) if outputs[1] else "")
-    for path, text in zip(outputs, texts, strict=True):
-        if path is not None:
-            with replacing(path) as file:
-                file.write(f"{text}\n".encode())
+    with together():
+        for path, text in zip(outputs, texts, strict=True):
+            if path is not None:
+                with replacing(path) as file:
+                    file.write(f"{text}\n".encode())
     console.result(text_of(record), record)
     return 0
 

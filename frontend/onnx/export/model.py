@@ -9,6 +9,7 @@ the model, from where they lie, without a copy in memory.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -44,7 +45,7 @@ from ....ir.program import (
 from ....ir.types.dtypes import of_numpy
 from ....ir.types.values import ANY, OptionalSpec, SequenceSpec, Spec, value_spec
 from ....passes.manager import run
-from ....runtime.files import replacing
+from ....runtime.files import replacing, together
 from .extents import NotWritableError
 from .rules import write
 from .writer import CODES, NEWEST, OPSET, Graph, NodeText, Value, Writer
@@ -89,10 +90,11 @@ def save_onnx(
             f"models with their weights beside them are written for opset {out.opset}, not {opset}"
         )
     data = path.with_name(f"{path.name}.data")
-    with replacing(path) as file, replacing(data) as beside:
-        model = _model(program, out, values, _store(out.initializers, beside, data.name))
-        file.write(model.SerializeToString(deterministic=True))
-        file.flush()  # there is room for both, so that both take their places
+    with together():
+        with replacing(data) as file:
+            model = _model(program, out, values, _store(out.initializers, file, data.name))
+        with replacing(path) as file:
+            file.write(model.SerializeToString(deterministic=True))
     return [path, data]
 
 
@@ -334,15 +336,16 @@ def _tensor(name: str, array: Array) -> TensorProto:
 
 def _store(arrays: Mapping[str, Array], file: BinaryIO, location: str) -> list[TensorProto]:
     """Write the data of tensors into a file; return the tensors, which say where in it."""
-    tensors, offset = [], 0
+    tensors, offset, hashed = [], 0, hashlib.sha1(usedforsecurity=False)
     for name, array in arrays.items():
         if array.nbytes <= SMALL or of_numpy(array.dtype).is_text:
             tensors.append(_tensor(name, array))
             continue
         made = _empty(name, array)
         gap = -offset % ALIGNMENT
-        file.write(bytes(gap))
-        file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        for piece in (bytes(gap), np.ascontiguousarray(array).reshape(-1).view(np.uint8).data):
+            file.write(piece)
+            hashed.update(piece)
         offset += gap
         made.data_location = TensorProto.EXTERNAL
         rows = {"location": location, "offset": offset, "length": array.nbytes}
@@ -350,4 +353,7 @@ def _store(arrays: Mapping[str, Array], file: BinaryIO, location: str) -> list[T
             made.external_data.add(key=key, value=str(value))
         tensors.append(made)
         offset += array.nbytes
+    for made in tensors:
+        if made.data_location == TensorProto.EXTERNAL:
+            made.external_data.add(key="checksum", value=hashed.hexdigest())
     return tensors

@@ -6,6 +6,8 @@ holds external data. Such arrays are read-only and may lie at an odd address.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from math import prod
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 from ....errors import ParseError, UnsupportedOp
 from ....ir import Array, DType
 from ....ir.types import dtypes as d
-from ...files.beside import Bytes, map_beside
+from ...files.beside import Bytes, Noted, note_beside
 
 DTYPES: dict[int, DType] = {
     TensorProto.FLOAT: d.f32,
@@ -69,7 +71,9 @@ class Tensors:
 
     def __init__(self, directory: Path | None) -> None:
         self.directory = directory
-        self.files: dict[str, Bytes] = {}
+        self.files: dict[str, Noted] = {}
+        self.sums: dict[str, str] = {}
+        """The SHA-1 of files, where it was asked for."""
         self.plain: dict[tuple[int, tuple[int, ...]], tuple[DType, int]] = {}
         """Types and shapes that were found to be right, with their bytes."""
 
@@ -134,16 +138,32 @@ class Tensors:
             )
         try:
             if location not in self.files:
-                self.files[location] = map_beside(self.directory, location)
+                self.files[location] = note_beside(self.directory, location)
+            self._compare(location, entries.get("checksum"))
         except ParseError as error:
             raise ParseError(f"{what}: {error.message}") from error
-        file = self.files[location]
+        file = self.files[location].data
         offset = _number(entries, "offset", 0, what)
         length = _number(entries, "length", min(file.size - offset, expected), what)
         if offset + length > file.size:
             end = f"{offset} + {length}"
             raise ParseError(f"{what}: bytes {end} lie behind the {file.size} of {location!r}")
         return file[offset : offset + length]
+
+    def _compare(self, location: str, checksum: str | None) -> None:
+        """Refuse a file that is not the one whose SHA-1 a tensor names; other sums say nothing."""
+        if checksum is None or not re.fullmatch("[0-9A-Fa-f]{40}", checksum):
+            return
+        if location not in self.sums:
+            file = self.files[location]
+            data = file.data.data
+            self.sums[location] = file.said(
+                "sha1", lambda: hashlib.sha1(data, usedforsecurity=False).hexdigest()
+            )
+        if (found := self.sums[location]) != checksum.lower():
+            raise ParseError(
+                f"{location!r} was changed: its checksum is {found!r}, expected {checksum[:80]!r}"
+            )
 
 
 def _unpacked(data: Bytes, bits: int, count: int) -> Bytes:

@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 import numpy as np
-import onnx
 from onnx import (
     GraphProto,
     ModelProto,
@@ -31,10 +30,10 @@ from onnx import (
 from ....errors import GraphError, UnsupportedOp, did_you_mean
 from ....ir import Program
 from ....ir.program import result_names, result_specs
-from ....runtime.files import replacing
+from ....runtime.files import replacing, together
 from ...dims.symbols import ShapeOption
 from ...files.beside import map_file
-from ..export.model import EMBEDDED, converted
+from ..export.model import ALIGNMENT, EMBEDDED, SMALL, converted
 from .read import read_model
 
 
@@ -206,9 +205,27 @@ class Surgery:
                 file.write(self.proto.SerializeToString(deterministic=True))
             return [path]
         data = path.with_name(f"{path.name}.data")
-        data.unlink(missing_ok=True)  # the library appends
-        onnx.save(self.proto, path, save_as_external_data=True, location=data.name)
+        with together():
+            with replacing(data) as file:
+                self._move_weights(file, data.name)
+            with replacing(path) as file:
+                file.write(self.proto.SerializeToString(deterministic=True))
+        self.directory = path.parent
         return [path, data]
+
+    def _move_weights(self, file: BinaryIO, location: str) -> None:
+        """Write the bytes of large weights into a file; they are out of the model then."""
+        end = 0
+        for tensor in self._tensors():
+            size = len(tensor.raw_data)
+            if size <= SMALL:
+                continue
+            gap = -end % ALIGNMENT
+            file.write(bytes(gap))
+            file.write(tensor.raw_data)
+            external_data_helper.set_external_data(tensor, location, end + gap, size)
+            tensor.ClearField("raw_data")
+            end += gap + size
 
     def load_weights(self) -> None:
         """Take weights that are in other files into the model."""
