@@ -23,7 +23,8 @@ The public names below are imported when they are first used, so that `import gr
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # what is imported here cannot be interrupted: see `interrupts`
 
 if TYPE_CHECKING:
     from .codegen.compiled import Options as Options

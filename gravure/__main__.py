@@ -1,5 +1,15 @@
 """`python -m gravure` is the `gravure` command."""
 
-from .tools.cli import main
+from . import interrupts
 
-raise SystemExit(main())
+
+def main() -> int:
+    """Run the command; return its exit status."""
+    interrupts.end_at_once()
+    from .tools.cli import main as run  # noqa: PLC0415  (behind what an interrupt does meanwhile)
+
+    return run()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 EVERYWHERE = {
     *("budget", "capabilities", "collection", "counting", "errors", "extensions", "forks"),
-    *("knobs", "lazy", "plugins", "requirements", "target", "trees"),
+    *("interrupts", "knobs", "lazy", "plugins", "requirements", "target", "trees"),
     "__version__",
 }
 COMPILER = ("ir/", "passes/", "codegen/", "frontend/", "tools/")

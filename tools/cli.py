@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, cast
 
+from ..interrupts import clear_away, end_at_once_again
 from .console import Console, accept_any_text, open_streams
 from .errors import UsageError
 
@@ -65,10 +66,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             complete()
         from .failures import guarded
 
+        clear_away()
         return guarded(lambda: _run(arguments, console), arguments, console)
     except KeyboardInterrupt:  # so early that nothing was begun, or so late that all is done
         console.say("interrupted")
         return 130
+    finally:
+        end_at_once_again()
 
 
 def _run(arguments: list[str], console: Console) -> int:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..errors import GravureError, OutputError
+from ..interrupts import came
 from ..knobs import ISOLATE
 from ..plugins import PluginError, blamed
 from ..runtime.files import FULL
@@ -34,7 +35,8 @@ def guarded(work: Callable[[], int], arguments: Sequence[str], console: Console)
         try:
             return _isolated(work) if ISOLATE.is_on() else work()
         except (Exception, KeyboardInterrupt) as error:
-            return _status_of(error, arguments, console)
+            found = KeyboardInterrupt() if came() else error
+            return _status_of(found, arguments, console)
 
 
 def _warn(console: Console) -> Callable[..., None]:

@@ -260,6 +260,76 @@ def test_an_interrupt_before_anything_was_begun_ends_with_130(
     assert capsys.readouterr().err == "interrupted\n"
 
 
+INTERRUPTED_BY_ITSELF = """
+import os, runpy, signal, sys
+
+class Counting:
+    left = int(sys.argv[1])
+
+    def find_spec(self, name, path=None, target=None):
+        if "gravure.interrupts" in sys.modules:  # what comes before is Python's
+            self.left -= 1
+            if not self.left:
+                os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Counting())
+sys.argv = ["gravure", "passes"]
+runpy.run_module("gravure", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 10, 50, 100, 200, 300, 400, 500])
+def test_an_interrupt_while_modules_are_imported_ends_with_130(number: int) -> None:
+    made = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_BY_ITSELF, str(number)],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (made.returncode, made.stderr) == (130, "interrupted\n")
+
+
+LOST = {
+    "made of it another": (
+        "class Named:\n"
+        "    def __set_name__(self, owner, name):\n"
+        "        signal.raise_signal(signal.SIGINT)\n"
+        "class Owner:\n"
+        "    named = Named()\n"
+    ),
+    "only printed it": (
+        "class Dropped:\n"
+        "    def __del__(self): signal.raise_signal(signal.SIGINT)\n"
+        "Dropped()\n"
+        "time.sleep(30)\n"
+    ),
+    "was done": "atexit.register(signal.raise_signal, signal.SIGINT); return 0\n",
+}
+
+
+@pytest.mark.parametrize("lost", LOST.values(), ids=LOST)
+def test_an_interrupt_is_one_where_python_lost_it(lost: str) -> None:
+    body = "".join(f"    {line}\n" for line in lost.splitlines())
+    code = (
+        "import atexit, signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from gravure.tools.commands import ops\n"
+        f"def run(args):\n{body}\n"
+        "ops.run = run; sys.argv = ['gravure', 'ops']\n"
+        "from gravure.__main__ import main; sys.exit(main())"
+    )
+    made = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert (made.returncode, made.stderr) == (130, "interrupted\n")
+
+
+def test_a_command_leaves_interrupts_of_its_process_alone() -> None:
+    before = signal.getsignal(signal.SIGINT), sys.unraisablehook
+    assert cli.main(["ops", "--json"]) == 0
+    assert (signal.getsignal(signal.SIGINT), sys.unraisablehook) == before
+
+
 def test_isolated_work_may_crash_alone() -> None:
     code = (
         "import os, sys; from gravure.tools import cli; from gravure.tools.commands import ops\n"
