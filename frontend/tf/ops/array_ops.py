@@ -51,6 +51,15 @@ from ..core.values import (
 from .creation import constant, ints, named_row
 
 
+def _refuse_negative(dims: Sequence[object]) -> None:
+    """Refuse sizes of a shape below 0, but for one -1."""
+    if dims.count(-1) > 1:
+        raise TypeError("only one size of a shape may be -1")
+    for place, d in enumerate(dims):
+        if isinstance(d, int) and d < -1:
+            raise TypeError(f"size {place} of shape {[*dims]} must be non-negative, not {d}")
+
+
 @op("Reshape", "tensor", "shape", strict=False, shapes=shapes_of.filled(1, 0))
 def reshape(m: Maker, tensor: object, shape: object) -> object:
     """Give a tensor another shape; -1 stands for what is left."""
@@ -63,8 +72,7 @@ def reshape(m: Maker, tensor: object, shape: object) -> object:
     if is_unknown(tensor) and isinstance(size, int):
         dims = shapes_of.all_but_one_known(dims, size)
     known = product([d for d in dims if d != -1])
-    if dims.count(-1) > 1:
-        raise TypeError("only one size of a shape may be -1")
+    _refuse_negative(dims)
     if is_unknown(tensor) and not isinstance(size, int) and -1 not in dims:
         return Abstract(spec.with_shape(tuple(dims)))  # the run says whether it fits
     if known == 0 and -1 in dims:  # what is left of the extents that are not 0

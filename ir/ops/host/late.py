@@ -151,10 +151,30 @@ class ReshapeTo(HostOp):
         cls, x: Array, shape: Array, *, sizes: Any = (), zero: bool = False
     ) -> Sequence[Array]:
         """Reshape, or raise `ValueError`."""
-        wanted = shape.tolist()
-        if not zero:
-            wanted = [x.shape[i] if size == 0 else size for i, size in enumerate(wanted)]
-        return (np.ascontiguousarray(x).reshape(wanted),)
+        return (np.ascontiguousarray(x).reshape(reshaped(x.shape, shape.tolist(), zero=zero)),)
+
+
+def reshaped(found: Sequence[int], shape: Sequence[int], *, zero: bool) -> list[int]:
+    """Return the sizes that a shape asks for of a tensor with other sizes, or raise `ValueError`.
+
+    >>> reshaped((2, 3), (0, -1), zero=False), reshaped((0, 3), (4, 0), zero=True)
+    ([2, 3], [4, 0])
+    """
+    rule = "0 is a size" if zero else "0 keeps a size"
+    told = f"a tensor of shape {[*found]} as {[*shape]}, where {rule}"
+    if min(shape, default=0) < -1 or shape.count(-1) > 1:
+        raise ValueError(f"{told}: expected sizes, and -1 once at the most")
+    if not zero and 0 in shape[len(found) :]:
+        place = shape.index(0, len(found))
+        raise ValueError(f"{told}: size {place} of {len(found)}, expected one that there is")
+    wanted = [found[i] if size == 0 and not zero else size for i, size in enumerate(shape)]
+    rest, count = prod(size for size in wanted if size != -1), prod(found)
+    if -1 in wanted and not rest:
+        raise ValueError(f"{told}: any size would do for -1, expected one that is given")
+    if (count % rest if -1 in wanted else count - rest) != 0:
+        of = "a multiple of " if -1 in wanted else ""
+        raise ValueError(f"{told}: {count} elements, expected {of}{rest}")
+    return [count // rest if size == -1 else size for size in wanted]
 
 
 def broadcast(one: Sequence[int], other: Sequence[int]) -> list[int]:

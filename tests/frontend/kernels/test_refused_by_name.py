@@ -40,6 +40,7 @@ REFUSED = {
     "reverse": (lambda: tf.reverse_sequence(M, [1, 2, 3], 1), r"Length of seq_lengths != input\."),
     "reverse_rank": (lambda: tf.reverse_sequence(M, [[1, 2]], 1), "seq_lengths must be 1-dim"),
     "reshape": (lambda: tf.reshape(M, [4, -1]), "must be evenly divisible by 4"),
+    "reshape_negative": (lambda: tf.reshape([1, 2, 3, 4, 5, 6], [-2, -3]), "size 0 of shape"),
     "reshape_too_large": (lambda: tf.reshape([1], [2**40, 2**40]), "too many elements"),
     "broadcast": (lambda: tf.broadcast_to([0, 1], [2, 1]), r"tensor of shape \[2\] to tensor of "
                   r"shape \[2,1\]"),
