@@ -19,6 +19,10 @@ HEAD = """# TensorFlow's names
 Written by `python -m gravure.tools.tensorflow_table`. The names are those of TensorFlow 2.21; what
 is refused raises `AttributeError`, which says why. What a name does differently is what its code
 refuses: the rest is as in TensorFlow.
+
+`python -m gravure.as_tensorflow train.py --epochs 3` runs a program that imports TensorFlow and
+Keras as it is; `import gravure.as_tensorflow`, before these are imported, does the same elsewhere.
+In other programs `import gravure.tf as tf` is what `import tensorflow as tf` is there.
 """
 REFUSING = ("NotImplementedError", "UnimplementedError")
 
