@@ -229,8 +229,11 @@ class Op(Operation, metaclass=OpKind):
     """Whether f(f(x)) is f(x); of two operands, whether f(x, x) is x."""
     INVOLUTION: ClassVar[bool] = False
     """Whether f(f(x)) is x."""
-    STEPS: ClassVar[bool] = False
-    """Whether its slope depends on the operand in steps: the slope of that is 0, not none."""
+    STEPS: ClassVar[str] = ""
+    """Whether its slope depends in steps on `operands`, or on `results`: 0, not none, is its slope.
+
+    What depends on results depends on operands through them, as often as slopes are taken.
+    """
 
     UNSIGNED: ClassVar[bool] = False
     """Whether floats that have no sign, not even a zero, are made of such alone."""

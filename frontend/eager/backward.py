@@ -22,7 +22,7 @@ from ...ir.families import Elementwise
 from ...ir.gradient.tape import Composite
 from ...ir.gradient.walk import walk_back
 from ...ir.op import REGISTRY, Call, Op
-from ..values.context import STATE, Rule, Use, record
+from ..values.context import STATE, AsReceived, Rule, Use, record
 from .remembered import remembered
 from .tensor import Tensor, apply
 
@@ -157,14 +157,16 @@ def _gradients(
     found = None if sparse is None else sparse(use, received)
     if found is not None:
         return found
+    if isinstance(use.backward, AsReceived):
+        return use.backward(*received)
+    if use.way is not None:
+        return _along(use, received, wanted)
     grads = [
         filled_like(r, 0) if g is None and is_smooth(r) else g
         for r, g in zip(use.results, received, strict=True)
     ]
     if use.backward is not None:
         return use.backward(*grads)
-    if use.way is not None:
-        return _along(use, grads, wanted)
     if use.op is None:
         raise GradientError(f"{use.name} has no gradient")
     try:
@@ -177,12 +179,13 @@ def _gradients(
     except NotImplementedError as error:
         raise GradientError(str(error)) from None
     if use.op.STEPS and STATE.recorders and STATE.context is None:
-        return [*map(_in_steps, found, use.operands)]
+        of = use.operands if use.op.STEPS == "operands" else use.results
+        return [_in_steps(grad, of[0]) for grad in found]
     return found
 
 
 def _in_steps(grad: object, x: object) -> object:
-    """Return a gradient that recorders see depend on an operand, with slope 0, as TensorFlow's."""
+    """Return a gradient that recorders see depend on a value, with slope 0, as TensorFlow's."""
     if not isinstance(grad, Tensor):
         return grad
     made = grad.alias()

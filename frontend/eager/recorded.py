@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...ir import REGISTRY
+from ...ir.compose.maker import Maker
 from ...ir.gradient.tape import Tape
-from ...ir.op import Array, Op
+from ...ir.op import Array, Call, Op
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ..values.context import Emitter
 from .kernels import evaluate
@@ -151,6 +152,50 @@ class Recorded:
                     grad if known is None else self._emit(REGISTRY["gv.add"], known, grad)
                 )
         return of_inputs, [totals.get(id(variable)) for variable in variables]
+
+
+class InSteps(Op):
+    """The first operand, whose slope by the second one is 0, and not none."""
+
+    name = "gv.in_steps"
+
+    @classmethod
+    def infer(cls, grad: TensorSpec, x: TensorSpec) -> Sequence[TensorSpec]:
+        """Return the spec of the first operand."""
+        return (grad,)
+
+    @classmethod
+    def evaluate(cls, grad: Array, x: Array) -> Sequence[Array]:
+        """Return the first operand."""
+        return (grad[...],)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Return the gradient, and zeros."""
+        spec = call.specs[1]
+        return (grads[0], Maker(call.emit).filled(0, spec.dtype, spec.dims))
+
+
+class Steps(Tape):
+    """A tape on which slopes that go in steps depend on what they go by."""
+
+    def gradients(
+        self, call: Call, received: Sequence[Any], wanted: Sequence[bool]
+    ) -> Sequence[Any]:
+        """Return what the operation's rule says, with what it depends on in steps."""
+        found = super().gradients(call, received, wanted)
+        if not call.op.STEPS:
+            return found
+        of = call.operands if call.op.STEPS == "operands" else call.results
+        return [None if x is None else call.emit(InSteps, x, of[0]) for x in found]
+
+
+class Looked(Recorded):
+    """A recording that is looked at for what depends on what: it is of no values."""
+
+    def __init__(self, emit: Emitter) -> None:
+        super().__init__(emit)
+        self._tape = Steps(emit)
 
 
 def boxed(value: object) -> object:

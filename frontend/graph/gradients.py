@@ -8,7 +8,7 @@ so that nothing is computed twice and state is as it was when the operation ran.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -23,16 +23,24 @@ from ...ir.op import Array, Op
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
 from ..eager.backward import Slices, dense
-from ..eager.recorded import Recorded
+from ..eager.recorded import Looked, Recorded
 from ..eager.tensor import apply
-from ..values.context import STATE, Emitter, accessed, record
+from ..values.context import STATE, AsReceived, Emitter, accessed, record
 from ..values.context import Backward as BackwardRule
 from ..values.texts import Text, Texts
-from .frame import Frame, Owner, Stateful
+from .frame import Frame, Owner, Stateful, Store
 from .func_graph import FuncGraph
 from .graph import EVERYWHERE, STANDARD, Graph, GraphTensor, Kind, Operation
-from .inference import Abstract, is_unknown
-from .kinds import CONSTANT, Composite, Rule, primitive, register_rule
+from .inference import Abstract, emit_abstract, is_unknown
+from .kinds import (
+    CONSTANT,
+    Composite,
+    Primitive,
+    Rule,
+    is_symbolic,
+    primitive,
+    register_rule,
+)
 from .variables import now
 
 Override = Callable[..., object]
@@ -256,7 +264,8 @@ def node_backward(op: Operation) -> tuple[BackwardRule, list[Owner | None]]:
             return [None for _ in wanted]
         return nodes.gradients(node, given, wanted)
 
-    return backward, owners
+    # At once each step back is one of its own, and only those are gone through that come in.
+    return AsReceived(backward) if isinstance(op.kind, Backward) else backward, owners
 
 
 def _run_again(op: Operation) -> Operation:
@@ -402,10 +411,61 @@ class OutwardNodes(GraphNodes):
         return super().gradients(again, received, wanted)
 
 
+class LookedFrame(Frame):
+    """A run on types and shapes alone, which is looked at for what depends on what."""
+
+    def again(self, reads: Sequence[object]) -> tuple[Frame, Recorded]:
+        """Return a frame in which an operation is run once more."""
+        record = Looked(self.emit)
+        made = LookedFrame(self.store, record.emit, self.symbols, self.records, record, [*reads])
+        return made, record
+
+
+def smooth_through(op: Operation, has: tuple[bool, ...]) -> Set[Hashable]:
+    """Return by what those results may change smoothly that `has` says gradients come in for.
+
+    What goes back through an operation is gone through itself on types and shapes alone: so what
+    its results do not depend on has no gradient, as at once, and not zeros. Choices, loops and
+    calls say themselves what they depend on.
+    """
+    forward = op
+    while isinstance(forward.kind, Backward):
+        forward = forward.kind.forward
+    every = {*op.kind.smooth_operands(op)}
+    sizes = any(map(is_symbolic, forward.attributes.values()))
+    specs = [tensor.spec for tensor in (*op.inputs, *op.outputs)]
+    plain = isinstance(forward.kind, Composite | Primitive) and not states_of(op) and not sizes
+    if forward is op or not plain or any(spec.shape is None for spec in specs):
+        return every
+    record = Looked(emit_abstract)
+    frame = LookedFrame(Store(), record.emit, recorded=record)
+    inner: Operation = op
+    while isinstance(inner.kind, Backward):
+        inner = inner.kind.forward
+        frame.records[inner] = Looked(emit_abstract)
+    given = record.watch([Abstract(x.spec, known_value(x)) for x in op.inputs])
+    try:
+        made = record.results(op.kind.run(frame, op, given))
+        grads = [
+            Maker(emit_abstract).filled(1, x.spec.dtype, x.spec.dims) if there else None
+            for x, there in zip(made, has, strict=True)
+        ]
+        found, _ = record.backward(grads, [])
+    except (TypeError, ValueError, IndexError):
+        return every  # what is asked for depends on values: the run says what there is
+    return every & {x.edge for x, grad in zip(op.inputs, found, strict=True) if grad is not None}
+
+
+def known_value(tensor: GraphTensor) -> Array | None:
+    """Return the elements of a constant."""
+    value = tensor.op.attributes.get("value") if tensor.op.kind is CONSTANT else None
+    return None if value is None else np.asarray(value)
+
+
 def recorded(op: Operation, grads: Sequence[object], wanted: Sequence[bool]) -> list[object]:
     """Add the operation that goes back through a recorded run; return what it gives."""
     count, states = len(op.inputs), states_of(op)
-    reached = {*op.kind.smooth_operands(op)}
+    reached = smooth_through(op, tuple(grad is not None for grad in grads))
     places = [
         i
         for i, t in enumerate(op.inputs)

@@ -131,6 +131,17 @@ class Replica(Protocol):
         """Change variables once by the sums of all gradients."""
 
 
+@dataclass(frozen=True)
+class AsReceived:
+    """A backward function that is told of which results no gradient came in: they are None."""
+
+    function: Backward
+
+    def __call__(self, *grads: object) -> Sequence[object]:
+        """Return the gradients of the operands."""
+        return self.function(*grads)
+
+
 class Creating(Protocol):
     """The scope that variables are made in."""
 

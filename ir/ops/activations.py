@@ -52,7 +52,7 @@ class Relu(Unary):
     COMPILED_ALONE: ClassVar = True
 
     name = "gv.relu"
-    STEPS: ClassVar = True
+    STEPS: ClassVar = "results"
     SCALES: ClassVar = Scaling.POSITIVE
     IDEMPOTENT: ClassVar = True
     NEAR: ClassVar = False
@@ -196,7 +196,7 @@ class LeakyRelu(Unary):
     """Each element, multiplied by alpha where it is negative."""
 
     name = "gv.leaky_relu"
-    STEPS: ClassVar = True
+    STEPS: ClassVar = "operands"
     SCALES: ClassVar = Scaling.POSITIVE
     ONNX: ClassVar = "LeakyRelu"
 

@@ -133,7 +133,7 @@ class MaxPool(WindowFold):
     """The largest element that each window sees; NaN if it sees one. Padding is never seen."""
 
     EXACT: ClassVar = True
-    STEPS: ClassVar = True
+    STEPS: ClassVar = "results"
     name = "gv.max_pool"
     COMBINER: ClassVar = "max"
     SAMPLES: ClassVar = pool_samples(f32, f64, f16, bf16, i32, u8)
