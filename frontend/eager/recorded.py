@@ -176,7 +176,7 @@ class InSteps(Op):
         return (grads[0], Maker(call.emit).filled(0, spec.dtype, spec.dims))
 
 
-class Steps(Tape):
+class StepsSeen(Tape):
     """A tape on which slopes that go in steps depend on what they go by."""
 
     def gradients(
@@ -195,7 +195,7 @@ class Looked(Recorded):
 
     def __init__(self, emit: Emitter) -> None:
         super().__init__(emit)
-        self._tape = Steps(emit)
+        self._tape = StepsSeen(emit)
 
 
 def boxed(value: object) -> object:

@@ -137,6 +137,8 @@ class Rule:
     """The default name of its operations, if it is not the type."""
     differentiable: bool | None = True
     """False: nothing depends on the inputs smoothly. None: a gradient is refused by name."""
+    slopes: tuple[int, ...] | None = None
+    """The places of the operands that it may change with smoothly; None: all of them."""
     gives_list: bool = False
     """Whether the results are a list even if there is one."""
     refuses: bool | Callable[[dict[str, object]], bool] = False
@@ -253,6 +255,13 @@ class Composite(Kind):
             return names_of_results(self.call(Maker(frame.emit), *inputs))
         finally:
             STATE.part = before
+
+    def smooth_operands(self, op: Operation) -> Sequence[Hashable]:
+        """Return the inputs that the rule says."""
+        slopes = self.rule.slopes
+        return (
+            super().smooth_operands(op) if slopes is None else [op.inputs[i].edge for i in slopes]
+        )
 
     def gradient(
         self, op: Operation, grads: Sequence[object], emit: Emitter

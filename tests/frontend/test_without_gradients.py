@@ -67,6 +67,15 @@ FLAT: dict[str, tuple[Callable[[Any], Any], Any]] = {
         ).lookup(tf.cast(x, tf.int32)),
         np.float32([1, 2]),
     ),
+    "HSVToRGB": (tf.image.hsv_to_rgb, IMAGES),
+    "OneHot": (lambda x: tf.one_hot([0, 1], 2, tf.cast(x, tf.float32)), np.float32(2)),
+    "Polygamma": (lambda x: tf.math.polygamma(x, tf.constant([1.5, 2.0])), np.float32([1, 2])),
+    "RandomShuffle": (tf.random.shuffle, np.float32([1, 2])),
+    "SparseConcat": (
+        lambda x: tf.sparse.concat(1, [tf.SparseTensor([[0, 0]], x, [2, 2])] * 2).values,
+        np.float32([1]),
+    ),
+    "Zeta": (lambda x: tf.math.zeta(x, tf.constant([1.5, 2.0])), np.float32([2, 3])),
 }
 
 
@@ -99,4 +108,5 @@ def test_constants_have_none(name: str) -> None:
     function, x = FLAT[name]
     given = tf.constant(x)
     assert slope(function, given) is None
+    assert tf.function(slope)(function, given) is None
     assert in_a_session(function, given) is None

@@ -21,6 +21,7 @@ from ..core.bridge import EagerTensor, TfTensor
 from ..core.element_types import as_dtype
 from ..core.host_ops import host
 from ..core.values import InGraph, convert, graph_of, holds_tensor, same, static
+from ..graph.flow import stop_gradient
 from ..ops.array_ops import shape
 from ..ops.composed import of_one_shape
 from ..ops.gathering import gather
@@ -55,7 +56,7 @@ def _order_of(key: Array, count: int) -> Array:
 
 
 def shuffle(value: object, seed: int | None = None, name: str | None = None) -> TfTensor:
-    """Put the slices of a tensor in a random order; it is TensorFlow's."""
+    """Put the slices of a tensor in a random order, which is TensorFlow's; it has no gradient."""
     if isinstance(value, EagerTensor) and value.direct and not (STATE.busy or EARS.count):
         array = value._array
         if array.ndim and array.dtype.kind != "O":
@@ -68,7 +69,7 @@ def shuffle(value: object, seed: int | None = None, name: str | None = None) -> 
         dims = x.shape._dims
         count = shape(x)[0] if dims is None or dims[0] is None else int(dims[0])
         key = seeded_key("RandomShuffle", count, seed)
-        return _permuted(x, key, name)
+        return _permuted(stop_gradient(x), key, name)
 
 
 def stateless_shuffle(

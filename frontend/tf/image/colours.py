@@ -12,6 +12,7 @@ from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import TfTensor
 from ..core.element_types import as_dtype
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
+from ..graph.flow import stop_gradient
 from ..ops.array_ops import concat, shape, stack, unstack, where
 from ..ops.composed import saturate_cast
 from ..ops.creation import constant
@@ -180,11 +181,17 @@ def _pure(hue: TfTensor) -> list[TfTensor]:
 
 
 def hsv_to_rgb(images: object, name: str | None = None) -> TfTensor:
-    """Return red, green and blue of hue, saturation and value."""
+    """Return red, green and blue of hue, saturation and value; there is no gradient."""
     with InGraph(graph_of([images])):
-        hue, saturation, value = unstack(convert(images), 3, axis=-1)
-        pure = _pure(hue)
-        return stack([(1.0 - saturation + saturation * c) * value for c in pure], axis=-1)
+        return _of_hue(stop_gradient(convert(images)))
+
+
+@remembered
+def _of_hue(images: TfTensor) -> TfTensor:
+    """Return red, green and blue of hue, saturation and value."""
+    hue, saturation, value = unstack(images, 3, axis=-1)
+    pure = _pure(hue)
+    return stack([(1.0 - saturation + saturation * c) * value for c in pure], axis=-1)
 
 
 @_as_float
@@ -217,7 +224,7 @@ def adjust_saturation(
     """Multiply the saturation."""
     wide = rgb_to_hsv(image)
     saturation = clip_by_value(wide[..., 1:2] * cast(saturation_factor, image.dtype), 0.0, 1.0)
-    return hsv_to_rgb(concat([wide[..., :1], saturation, wide[..., 2:]], -1))
+    return _of_hue(concat([wide[..., :1], saturation, wide[..., 2:]], -1))
 
 
 def per_image_standardization(image: object) -> TfTensor:

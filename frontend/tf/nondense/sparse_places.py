@@ -16,6 +16,7 @@ from ..core.host_ops import host, unknown
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.sizes import sizes_told
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
+from ..graph.flow import stop_gradient
 from ..ops.array_ops import concat as joined
 from .row_loops import order_of, reshaped, rows_filled, rows_inside, tight
 from .sparse_at_once import are_here, taken_here
@@ -313,7 +314,7 @@ def concat(
         return places if order is None else places.take(order, axis=0), order, whole
 
     parts = [x for sp in every for x in (sp.indices, sp.dense_shape)]
-    given = [x.values for x in every]
+    given = [stop_gradient(x.values) for x in every]  # TensorFlow's concatenation has no gradient
     if are_here([*parts, *given]):
         there, order, whole = join(*[x._array for x in parts])
         return SparseTensor.of_parts(wrap(there), taken_here(joined(given, 0), order), wrap(whole))

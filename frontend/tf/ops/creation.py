@@ -357,7 +357,7 @@ def meshgrid(*args: object, indexing: str = "xy", name: str | None = None) -> li
         return perform_all("Meshgrid", same(*args), name=name, indexing=indexing)
 
 
-@rule("OneHot", label="one_hot", shapes=shapes_of.hot)
+@rule("OneHot", label="one_hot", differentiable=False, shapes=shapes_of.hot)
 def _one_hot(
     m: Maker, indices: object, depth: object, on: float, off: float, axis: int, dtype: DType
 ) -> object:

@@ -147,11 +147,14 @@ BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 130
 """The even Bernoulli numbers over the factorials of their places."""
 
 
-@op("Zeta", "x", "q")
+@op("Zeta", "x", "q", slopes=(1,))
 def zeta(m: Maker, x: object, q: object) -> object:
-    """Return the sum of (q + n) to the power -x over all n from 0 (Hurwitz)."""
+    """Return the sum of (q + n) to the power -x over all n from 0 (Hurwitz).
+
+    There is no gradient of x, as in TensorFlow.
+    """
     w, row = widened(m), spec_of_value(x).dtype
-    s, first = m.to(x, rows.f64), m.to(q, rows.f64)
+    s, first = m.to(m.stop_gradient(x), rows.f64), m.to(q, rows.f64)
     total, minus = w.pow(first, w.neg(s)), w.neg(s)
     for i in range(1, SHIFT):
         total = w.add(total, w.pow(w.add(first, float(i)), minus))
@@ -169,10 +172,10 @@ def zeta(m: Maker, x: object, q: object) -> object:
     return m.to(total, row)
 
 
-@op("Polygamma", "a", "x")
+@op("Polygamma", "a", "x", slopes=(1,))
 def polygamma(m: Maker, a: object, x: object) -> object:
-    """Return the derivative of order `a` of digamma."""
-    row = spec_of_value(a).dtype
+    """Return the derivative of order `a` of digamma; there is no gradient of that one."""
+    row, a = spec_of_value(a).dtype, m.stop_gradient(a)
     zero, one, two = (m.number(i, row) for i in range(3))
     above = m.add(m.select(m.equal(a, zero), one, a), one)  # of order 0 the sum has no slope
     sign = m.sub(m.mul(m.mod(a, two), two), one)
