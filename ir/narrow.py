@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .scalar_math import Term
-from .types.dtypes import DType, f32, i32, u8
+from .types.dtypes import DType, f32, f64, i32, u8
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,14 @@ def _is_nan(code: Term, size: Term, layout: Layout, dtype: DType) -> Term:
     if dtype.name == "f8e5m2":
         return size > 0x7C
     return size.equals(0x7F)  # a type of fewer bits has no such code
+
+
+def to_odd(x: Term) -> Term:
+    """Return f64 as f32 rounded to odd, which a second rounding does not spoil."""
+    near = x.cast(f32)
+    back, bits = near.cast(f64), near.bitcast(i32)
+    bits = (back.apply("abs") > x.apply("abs")).where(bits - 1, bits)  # towards zero
+    return back.differs(x).where(bits.apply("bitwise_or", 1), bits).bitcast(f32)
 
 
 def narrowed(x: Term, dtype: DType) -> Term:

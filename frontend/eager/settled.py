@@ -15,7 +15,7 @@ import numpy as np
 from ...ir.op import REGISTRY, Array, Op
 from ...ir.ops.layout import slices_of
 from ...ir.ops.reduce import Reduction
-from ...ir.types.dtypes import DType, bf16, of_numpy
+from ...ir.types.dtypes import DType, bf16, f16, of_numpy
 from ...ir.types.numerics import round_to
 from ...ir.types.shapes import normalize_axes
 
@@ -87,9 +87,9 @@ def _select(*_: Array) -> Kernel:
 
 @_settles("cast")
 def _cast(x: Array, *, dtype: DType) -> Kernel | None:
-    """Between numbers that numpy converts as we do: not to bf16, and floats to integers."""
+    """Between numbers that numpy converts as we do: not to halves, and floats to integers."""
     source, narrow = of_numpy(x.dtype), "n"
-    if narrow in (source.kind, dtype.kind) or dtype in (bf16, source) or source is bf16:
+    if narrow in (source.kind, dtype.kind) or dtype in (bf16, f16, source) or source is bf16:
         return None
     if dtype.kind == "b":
         return lambda x: x != 0

@@ -46,8 +46,10 @@ class Cast(Elementwise):
 
     A float becomes an integer by truncation, clamped to the integer's range, NaN becoming 0;
     an integer becomes a narrower one by dropping the upper bits; bool is whether it is not 0.
-    A narrow integer is converted through i32, a narrow float through f32; what is too large for
-    the float becomes NaN or infinity where the type has them, else its largest number.
+    A number becomes f16 or bf16 through f32: f64 and large integers are rounded twice, as by
+    TensorFlow. A narrow integer is converted through i32, a narrow float through f32, but f64 is
+    rounded to one once; what is too large for the float becomes NaN or infinity where the type
+    has them, else its largest number.
     """
 
     COMPILED_ALONE: ClassVar = True

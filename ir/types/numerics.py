@@ -6,6 +6,8 @@ Integers wrap; division by zero gives 0, as do both remainders; the lowest integ
 -1 is itself; a shift by the width or more gives 0 (of a signed right shift: the sign), and the
 amount is read as unsigned. A float becomes an integer by truncation, clamped to the
 integer's range, NaN becoming 0; an integer becomes a narrower one by dropping the upper bits.
+A number becomes f16 or bf16 through f32, so that f64 and large integers are rounded twice: so do
+TensorFlow and PyTorch. To floats of fewer bits f64 is rounded once, as it is there.
 """
 
 from __future__ import annotations
@@ -154,8 +156,8 @@ def saturate(x: Array, dtype: DType) -> Array:
         return _narrow(x, dtype)
     if dtype.is_integer and x.dtype.kind not in "biu":
         return _to_integer(x, dtype)
-    if dtype.kind in "fc":
-        return round_to(x, dtype)
+    if dtype.name in _NARROW and x.dtype not in (np.float32, dtype.numpy):
+        x = x.astype(np.float32)
     return x.astype(dtype.numpy)
 
 
@@ -165,7 +167,8 @@ def _narrow(x: Array, dtype: DType) -> Array:
     if source.kind == "n":
         return saturate(x.astype(np.int32 if source.is_narrow_integer else np.float32), dtype)
     if dtype.is_narrow_float:
-        return x.astype(np.float32).astype(dtype.numpy)
+        single = _single_to_odd(x) if x.dtype == np.float64 else x.astype(np.float32)
+        return single.astype(dtype.numpy)
     wide = saturate(x, i32) & ((1 << dtype.bits) - 1)
     return np.asarray(wide).astype(np.uint8).view(dtype.numpy)
 

@@ -17,7 +17,7 @@ from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....ir.dialects.upstream import RemFOp
-from ....ir.narrow import narrowed, widened
+from ....ir.narrow import narrowed, to_odd, widened
 from ....ir.scalar_math import ScalarMath, Term
 from ....ir.types import dtypes
 from ....ir.types.dtypes import DType
@@ -349,7 +349,10 @@ class LoopsMath(ScalarMath):
         if a.dtype.kind == "n":
             stored = Term(self, Element(a.value, dtypes.u8, a.lanes))
             return self.cast(widened(stored, a.dtype).value, dtype)
-        wide = Term(self, self.cast(a, dtypes.f32 if dtype.is_narrow_float else dtypes.i32))
+        if dtype.is_narrow_float and a.dtype == dtypes.f64:
+            wide = to_odd(Term(self, a))
+        else:
+            wide = Term(self, self.cast(a, dtypes.f32 if dtype.is_narrow_float else dtypes.i32))
         byte: Element = narrowed(wide, dtype).value
         return Element(byte.value, dtype, byte.lanes)
 
