@@ -12,6 +12,9 @@ from ...ir.types import dims as dim_rules
 FAR = (1 << 31) - 1
 """Numbers from here on mean "to the end"."""
 
+LITTLE = 64
+"""What is computed of sizes and may be below 0 by so much is counted from the end where it is."""
+
 DEPTH = 4
 """How many functions in a dimension are looked into to compare it."""
 MOST = 500
@@ -77,8 +80,8 @@ def bounds(
 
     A start that is too far before the first element, with a negative step, takes none, as in
     Python; the first alone with `keeps_first`, as in ONNX. A symbolic bound that is below 0 counts
-    from the end. Where a start, or an end behind the first element, may be above 0 and below, it
-    is taken for one from the front: the slice demands of the run that it is inside of the axis.
+    from the end. Where a start, or an end behind the first element, may be above 0 and far below,
+    it is taken for one from the front: the slice demands of the run that it is inside of the axis.
 
     >>> bounds(-3, 1 << 60, 1, 10, Knowledge())
     (7, 10, 1)
@@ -138,17 +141,19 @@ def _signed(value: Dim, extent: Dim, known: Knowledge) -> Dim:
 
 
 def _from_the_front(value: Dim, extent: Dim, known: Knowledge) -> Dim:
-    """Return a symbolic bound from the front, cut to the axis where that is the same below 0.
+    """Return a symbolic bound from the front, cut to the axis where it is never far below 0.
 
     >>> n = dim_rules.symbol("N")
-    >>> str(_from_the_front(n - 1, n, Knowledge())), str(_from_the_front(n - 3, n, Knowledge()))
-    ('max(0, N - 1)', 'N - 3')
+    >>> str(_from_the_front(n - 1, n, Knowledge())), str(_from_the_front(n - 99, n, Knowledge()))
+    ('max(0, N - 1)', 'N - 99')
 
     Where N - 1 is below 0 there is nothing to count from the end; of 2 elements N - 3 is the last.
     """
     below = Knowledge(known.ranges, (*known.facts, -1 - value))
     if below.at_least(0, value + extent):
         value = _raised(value, 0, known)
+    elif dim_rules.bounds(value, known.ranges)[0] >= -LITTLE:
+        return _clamped(_signed(value, extent, known), extent, 0, extent, known)
     return _lowered(value, extent, known)
 
 

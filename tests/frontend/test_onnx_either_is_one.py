@@ -251,13 +251,14 @@ def test_sizes_of_a_letter_of_an_equation(model: Make, equation: str) -> None:
 
 
 def test_what_fits_neither_model_is_made_for_the_sizes_of_a_run(model: Make) -> None:
-    """Of one row a slice from `n - 3` on counts from the end, and what is squeezed may be 1."""
+    """A slice from `10n - 100` on may count from the end, and what is squeezed may be 1."""
     nodes = [
-        node("Shape", ["x"], ["shape"], end=1), node("Sub", ["shape", "three"], ["from"]),
+        node("Shape", ["x"], ["shape"], end=1), node("Mul", ["shape", "ten"], ["more"]),
+        node("Sub", ["more", "many"], ["from"]),
         node("Slice", ["x", "from", "to"], ["last"]), node("Squeeze", ["y"], ["flat"]),
         node("ReduceSum", ["flat"], ["total"], keepdims=0), node("Add", ["last", "total"], ["z"]),
     ]  # fmt: skip
-    by = {"three": np.int64([3]), "to": np.int64([99])}
+    by = {"ten": np.int64([10]), "many": np.int64([100]), "to": np.int64([99])}
     made = model(nodes, {"x": N, "y": ("f32", ["m", 1, 3])}, ["z", "flat"], by)
     peer = onnxruntime.InferenceSession(made.SerializeToString())
     compiled = compiled_of(made)
