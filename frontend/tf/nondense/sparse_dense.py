@@ -36,6 +36,18 @@ def checked(indices: TfTensor, sizes: object) -> TfTensor:
     return host("SparseChecked", compute, [indices, convert(sizes, "int64")], [spec])[0]
 
 
+def refuse_outside(indices: Array, sizes: Array) -> None:
+    """Raise unless indices are within a shape."""
+    if indices.shape[1] != len(sizes) or is_inside(indices, sizes.tolist()):
+        return
+    outside = np.asarray(((indices < 0) | (indices >= sizes)).any(axis=1))
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise InvalidArgumentError(
+            f"Sparse index tuple indices[{at}, :] = {listed(indices[at])} is out of bounds"
+        )
+
+
 def check(indices: Array, sizes: Array) -> None:
     """Raise unless indices are within a shape, in order, each once."""
     if numbers_rising(indices, sizes.tolist()) is not None:

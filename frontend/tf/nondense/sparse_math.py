@@ -30,7 +30,7 @@ from . import sparse_at_once as at_once
 from .numbering import different, is_inside, numbered
 from .row_loops import interlaced
 from .sparse_at_once import are_here
-from .sparse_dense import added, listed, taken, whole
+from .sparse_dense import added, listed, refuse_outside, taken, whole
 from .sparse_places import Moved, moved
 from .sparse_tensor import COMBINE, SparseTensor, SparseTensorValue, known_sizes, sparse_of
 
@@ -250,7 +250,7 @@ def _summed(both: Both, rank: int | None) -> tuple[TfTensor, TfTensor, TfTensor]
             parts = at_once.sides(one, two, to_one, to_two, len(places_))
             total = FUNCTIONS["add"](*map(EagerTensor, parts))
             return EagerTensor(np.concatenate([to_one, to_two])), EagerTensor(places_), total
-    order, group, places = _merged(both, rank, "SparseAdd")
+    order, group, places = _merged(both, rank, "SparseAdd", _merge)
     values = taken(concat([both[0][1], both[1][1]], 0), order)
     count = expand_dims(shape(places, "int64")[0], 0)
     return group, places, added(expand_dims(group, 1), values, count)
@@ -317,18 +317,28 @@ def _parts(a: SparseTensor, b: SparseTensor) -> Both:
     return (a.indices, a.values, a.dense_shape), (b.indices, b.values, b.dense_shape)
 
 
-def _merged(both: Both, rank: int | None, type_: str) -> list[TfTensor]:
+def _merged(
+    both: Both, rank: int | None, type_: str, merge: Callable[..., Sequence[Array]]
+) -> list[TfTensor]:
     """Return how two lists of elements become one.
 
     That is an order of both, in it the place among the results of each, and their indices.
     """
     specs = [unknown(rows.i64, None), unknown(rows.i64, None), unknown(rows.i64, None, rank)]
     (first, _, one), (second, _, other) = both
-    return host(type_, _merge, [first, one, second, other], specs)
+    return host(type_, merge, [first, one, second, other], specs)
 
 
 def _rank(a: SparseTensor, b: SparseTensor) -> int | None:
     return a.shape.rank if a.shape.rank is not None else b.shape.rank
+
+
+def _merge_inside(first: Array, one: Array, second: Array, other: Array) -> Sequence[Array]:
+    """Do the same of indices that have to be within the shapes."""
+    _refuse_other_sizes(one, other)
+    refuse_outside(first, one)
+    refuse_outside(second, other)
+    return _merge(first, one, second, other)
 
 
 def _merge(first: Array, one: Array, second: Array, other: Array) -> Sequence[Array]:
@@ -405,11 +415,13 @@ def _extreme(type_: str, function: Callable[..., TfTensor]) -> Callable[..., Spa
         if are_here([*both[0], *both[1]]):
             (first, x, sizes), (second, y, dims) = [[z._array for z in part] for part in both]
             _refuse_other_sizes(sizes, dims)
+            refuse_outside(first, sizes)
+            refuse_outside(second, dims)
             if len(sizes):
                 to_one, to_two, places_ = interlaced(first, second)
                 parts_ = at_once.sides(x, y, to_one, to_two, len(places_))
                 return EagerTensor(places_), function(*map(EagerTensor, parts_))
-        order, group, places = _merged(both, rank, type_)
+        order, group, places = _merged(both, rank, type_, _merge_inside)
         (_, one, _), (_, other, _) = both
         count, at = expand_dims(shape(places, "int64")[0], 0), expand_dims(group, 1)
         sides = [

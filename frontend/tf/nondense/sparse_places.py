@@ -20,7 +20,7 @@ from ..graph.flow import stop_gradient
 from ..ops.array_ops import concat as joined
 from .row_loops import order_of, reshaped, rows_filled, rows_inside, tight
 from .sparse_at_once import are_here, taken_here
-from .sparse_dense import listed, taken
+from .sparse_dense import listed, refuse_outside, taken
 from .sparse_tensor import SparseTensor, sparse_of
 
 LONG = np.dtype(np.int64)
@@ -116,14 +116,34 @@ def reshape(sp_input: object, shape: object, name: str | None = None) -> SparseT
         quick = reshaped(indices, sizes.tolist(), target.tolist())
         if quick is not None:
             return quick, None, target
-        flat = np.ravel_multi_index(tuple(indices.T), tuple(sizes)) if len(indices) else []
-        places = np.unravel_index(np.asarray(flat, np.int64), tuple(target))
-        there = np.stack(places, axis=1) if len(target) else np.zeros((len(indices), 0))
-        return there.astype(np.int64).reshape(-1, len(target)), None, target
+        if len(indices) and not (sizes.all() and target.all()):
+            raise InvalidArgumentError(
+                f"Input tensor has {len(indices)} non zero elements but input shape "
+                f"({listed(sizes)}) or output shape ({listed(target)}) is empty"
+            )
+        return _renumbered(indices, sizes, target), None, target
 
     rank = stated.rank if stated.rank is not None else wanted.shape.num_elements()
     more = [wanted]
     return moved("SparseReshape", sp, compute, more, rank=rank, shape=stated, keeps=True, name=name)
+
+
+def _renumbered(indices: Array, sizes: Array, target: Array) -> Array:
+    """Return indices in another shape: by their numbers, also of those that are in no shape.
+
+    What is below 0 is divided towards 0, as processors do.
+    """
+    flat = (indices * _strides(sizes)).sum(axis=1, dtype=np.int64)
+    there = np.empty((len(indices), len(target)), np.int64)
+    for axis, stride in enumerate(_strides(target).tolist()):
+        there[:, axis] = np.sign(flat) * (np.abs(flat) // stride)
+        flat = flat - there[:, axis] * stride
+    return there
+
+
+def _strides(sizes: Array) -> Array:
+    """Return how many elements are behind each other along each axis."""
+    return np.cumprod([1, *sizes[:0:-1].tolist()], dtype=np.int64)[::-1][: len(sizes)]
 
 
 def _stated(wanted: TfTensor, shape: TensorShape) -> TensorShape:
@@ -246,6 +266,7 @@ def split(
 
     def part(number: int) -> Callable[..., Moved]:
         def compute(indices: Array, sizes: Array) -> Moved:
+            refuse_outside(indices, sizes)
             extent = int(sizes[at])
             if parts > extent:
                 raise InvalidArgumentError(
