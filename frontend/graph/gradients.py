@@ -31,7 +31,7 @@ from ..values.texts import Text, Texts
 from .frame import Frame, Owner, Stateful, Store
 from .func_graph import FuncGraph
 from .graph import EVERYWHERE, STANDARD, Graph, GraphTensor, Kind, Operation
-from .inference import Abstract, emit_abstract, is_unknown
+from .inference import Abstract, UnknownValueError, emit_abstract, is_unknown
 from .kinds import (
     CONSTANT,
     Composite,
@@ -451,8 +451,8 @@ def smooth_through(op: Operation, has: tuple[bool, ...]) -> Set[Hashable]:
             for x, there in zip(made, has, strict=True)
         ]
         found, _ = record.backward(grads, [])
-    except (TypeError, ValueError, IndexError):
-        return every  # what is asked for depends on values: the run says what there is
+    except UnknownValueError:  # what is asked for depends on values: the run says what there is
+        return every
     return every & {x.edge for x, grad in zip(op.inputs, found, strict=True) if grad is not None}
 
 
