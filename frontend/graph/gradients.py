@@ -437,13 +437,38 @@ def smooth_through(op: Operation, has: tuple[bool, ...]) -> Set[Hashable]:
     plain = isinstance(forward.kind, Composite | Primitive) and not states_of(op) and not sizes
     if forward is op or not plain or any(spec.shape is None for spec in specs):
         return every
+    if all(spec.is_static for spec in specs):
+        found = _reached(op, has, [x.spec for x in op.inputs])
+        return every if found is None else every & found
+    for size in TRIED:
+        try:
+            found = _reached(op, has, [_put_in(x.spec, size) for x in op.inputs])
+        except (TypeError, ValueError, IndexError, ArithmeticError):
+            continue  # there cannot be as many of everything that is not counted
+        return every if found is None else every & found
+    return every
+
+
+TRIED = (8, 9, 4, 1)
+"""Sizes that are put in for those that are not known."""
+
+
+def _put_in(spec: TensorSpec, size: int) -> TensorSpec:
+    return spec.with_shape(tuple(d if isinstance(d, int) else size for d in spec.dims))
+
+
+def _reached(
+    op: Operation, has: tuple[bool, ...], specs: Sequence[TensorSpec]
+) -> Set[Hashable] | None:
+    """Return what has gradients of what goes back through an operation; None if values say that."""
     record = Looked(emit_abstract)
     frame = LookedFrame(Store(), record.emit, recorded=record)
     inner: Operation = op
     while isinstance(inner.kind, Backward):
         inner = inner.kind.forward
         frame.records[inner] = Looked(emit_abstract)
-    given = record.watch([Abstract(x.spec, known_value(x)) for x in op.inputs])
+    values = [Abstract(s, known_value(x)) for s, x in zip(specs, op.inputs, strict=True)]
+    given = record.watch(values)
     try:
         made = record.results(op.kind.run(frame, op, given))
         grads = [
@@ -451,9 +476,9 @@ def smooth_through(op: Operation, has: tuple[bool, ...]) -> Set[Hashable]:
             for x, there in zip(made, has, strict=True)
         ]
         found, _ = record.backward(grads, [])
-    except UnknownValueError:  # what is asked for depends on values: the run says what there is
-        return every
-    return every & {x.edge for x, grad in zip(op.inputs, found, strict=True) if grad is not None}
+    except UnknownValueError:
+        return None
+    return {x.edge for x, grad in zip(op.inputs, found, strict=True) if grad is not None}
 
 
 def known_value(tensor: GraphTensor) -> Array | None:
