@@ -31,7 +31,7 @@ def states(variables: Iterable[KerasVariable]) -> list[object]:
 
 BOOKS = {
     *("_tracker", "_trainable_variables", "_non_trainable_variables", "_layers", "_metrics"),
-    *("_seed_generators", "_functional", "_operations", "_nodes", "_nodes_by_depth"),
+    *("_seed_generators", "_nodes", "_nodes_by_depth"),
     *("_operations_by_depth", "_layers_by_depth", "_inbound_nodes", "_outbound_nodes"),
     *("_losses", "_loss_ids", "_losses_override", "_inputs", "_outputs", "_inputs_struct"),
     *("_outputs_struct", "_compile_loss", "_compile_metrics", "_loss_tracker"),
@@ -70,14 +70,15 @@ class BackendLayer:
 
         That is, as in TensorFlow, not only Keras's weights and layers: also variables and modules
         of `gravure.tf`, and lists and dictionaries of them. A layer of a `Sequential` or of a
-        functional model has its place in `layers`.
+        functional model has its place in `_operations`, as there, and others in `layers`.
         """
-        named = {name: kept(each) for name, each in vars(self).items() if name not in BOOKS}
+        every = {name: kept(each) for name, each in vars(self).items() if name not in BOOKS}
+        named = {name: each for name, each in every.items() if each is not None}
         inside = getattr(self, "layers", None) or self._layers
         own = [*self._trainable_variables, *self._non_trainable_variables]
         return {
-            **{name: each for name, each in named.items() if each is not None},
-            "layers": list(inside),
+            **named,
+            "layers": [] if named.keys() & {"_functional", "_operations"} else list(inside),
             "weights": states(own),
             "seeds": states(each.state for each in self._seed_generators),
         }

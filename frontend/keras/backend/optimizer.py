@@ -14,12 +14,16 @@ from ...tf.ops.indexed_slices import IndexedSlices
 from ...tf.ops.nn_ops import clip_by_norm
 from ...tf.train.checkpoints import settle
 from ...values.context import STATE
-from .layer import states
+from .layer import kept
 from .tensors import Axes, rowwise
 
 Changed: TypeAlias = "KerasVariable | State"
 """A variable that is trained."""
 Gradient: TypeAlias = "Tensor | IndexedSlices"
+
+
+COUNTED = {"_tracker", "_trainable_variables_indices"}
+"""Attributes in which Keras keeps account of the others."""
 
 
 class Optimizer(BaseOptimizer):
@@ -31,8 +35,9 @@ class Optimizer(BaseOptimizer):
         settle()
 
     def checkpoint_parts(self) -> dict[str, object]:
-        """Return what checkpoints keep."""
-        return {"variables": states(self.variables)}
+        """Return what checkpoints keep: by the attributes that TensorFlow finds it by, in turn."""
+        found = {name: kept(each) for name, each in vars(self).items() if name not in COUNTED}
+        return {name: each for name, each in found.items() if each is not None}
 
     def _var_key(self, variable: Changed) -> int:
         """Return what an optimiser knows a variable by: its state, whatever a scope says it is."""

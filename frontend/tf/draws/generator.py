@@ -88,6 +88,10 @@ class Generator(Source):
     REPLICA: ClassVar[Callable[[], object]] = staticmethod(lambda: None)
     """Gives the number of the replica that runs, None between replicas."""
 
+    def checkpoint_parts(self) -> dict[str, object]:
+        """Return what checkpoints keep, by TensorFlow's name."""
+        return {"_state_var": self.state}
+
     def __init__(self, copy_from: Any = None, state: object = None, alg: object = None) -> None:
         if alg not in ALGORITHMS:
             raise ValueError(
