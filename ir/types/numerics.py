@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .dtypes import DType, bf16, f32, f64, i32, of_numpy
+from .dtypes import DType, bf16, f8e8m0, f32, f64, i32, of_numpy
 from .tensor import Array
 
 _NARROW = ("f16", "bf16")
@@ -166,11 +166,24 @@ def _narrow(x: Array, dtype: DType) -> Array:
     source = of_numpy(x.dtype)
     if source.kind == "n":
         return saturate(x.astype(np.int32 if source.is_narrow_integer else np.float32), dtype)
+    if dtype is f8e8m0:
+        return _to_power(x.astype(np.float32))
     if dtype.is_narrow_float:
         single = _single_to_odd(x) if x.dtype == np.float64 else x.astype(np.float32)
         return single.astype(dtype.numpy)
     wide = saturate(x, i32) & ((1 << dtype.bits) - 1)
     return np.asarray(wide).astype(np.uint8).view(dtype.numpy)
+
+
+def _to_power(x: Array) -> Array:
+    """Return the nearest powers of two, of two that are as near the larger; NaN if there is none.
+
+    All above the smallest is at least the next one: ml_dtypes had it so before 0.7.
+    """
+    half = 1 << 22
+    bits = np.ascontiguousarray(x).view(np.int32).astype(np.int64)
+    code = np.where(bits <= half, 0, bits + half >> 23)
+    return np.where((bits <= 0) | (code > 254), 255, code).astype(np.uint8).view(f8e8m0.numpy)
 
 
 def _to_integer(x: Array, dtype: DType) -> Array:

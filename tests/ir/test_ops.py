@@ -46,7 +46,7 @@ from gravure.ir.program import finish, new_function, set_ranges
 from gravure.ir.scalar_math import NumpyMath
 from gravure.ir.types import dims
 from gravure.ir.types.dtypes import bf16, bool_, f16, f32, f64, i32
-from gravure.ir.types.numerics import widen
+from gravure.ir.types.numerics import saturate, widen
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
 from chosen_device import chosen_driver
@@ -430,7 +430,8 @@ def special(dtype: DType) -> Array:
     top = {"f16": 65504.0, "f64": 1.7e308}.get(dtype.name, 3.3e38)
     tiny = {"f16": 6e-8, "f64": 5e-324}.get(dtype.name, 1e-40)
     half = [0.0, tiny, 1e-4, 0.25, 0.5, 1.0, 1.5, 2.5, 3.0, 20.0, 100.0, 4e4, top, np.inf]
-    return np.array([*half, *(-x for x in half), np.nan]).astype(dtype.numpy)
+    values = np.array([*half, *(-x for x in half), np.nan])
+    return saturate(values, dtype) if dtype.kind == "n" else values.astype(dtype.numpy)
 
 
 @cases_with("decompose")
