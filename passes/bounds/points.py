@@ -5,14 +5,17 @@ values are those of one turn of each loop of one run, so that all facts hold of 
 which one does not hold says nothing for as long as the fact is known. Where none is left, as at
 edges and in what is left over of rows, others are added.
 
-Values are computed where they are asked for: most scopes ask for nothing.
+Values are computed where they are asked for: most scopes ask for nothing. Those of some points are
+the digits of one number, so that an expression takes as long as at one point:
+
+    x = 3 and 70 and 0:   3 + 70 * B + 0 * B**2        x - 5:   -2 + 65 * B - 5 * B**2
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from .polynomial import ONE, Monomial, Polynomial
 
@@ -20,11 +23,18 @@ SIZES = (67, 131, 259, 515, 99, 83, 147, 1027)
 """What sizes are at the first point; later ones take them in other orders."""
 OTHERS = (24, 58, 1, 31, 13, 44, 95, 150, 8, 61, 37, 2, 78, 17, 29, 104)
 """What sizes are at points that were added."""
-COUNT = 3
+COUNT, ENDS = 5, 2
+"""How many points there are first; in the first of these all loops are in their last turn, or in
+their first one, where most bounds are met."""
 TRIES = 6
 """How many other sizes a point may take."""
-MOST, ADDED = 16, 6
+MOST, ADDED = 17, 6
 """How many points there may be, and how many are added for the facts of one place."""
+WIDTH, LARGE = 192, 1 << 128
+"""Bits of a digit, and what no product of atoms may reach: sums of some stay in a digit then."""
+HALF = 1 << (WIDTH - 1)
+Row: TypeAlias = list[int]
+"""A value for each of some points."""
 
 
 class Origin(NamedTuple):
@@ -59,37 +69,69 @@ class Atoms(NamedTuple):
         needs.append(found)
 
 
-class Point:
-    """A value for each atom, and how many of the facts that are known now hold of them."""
+class Some:
+    """Some points: a value of each atom at each, and at which of them facts hold."""
 
-    def __init__(self, number: int, atoms: Atoms) -> None:
-        self.number = number
+    def __init__(self, numbers: Iterable[int], atoms: Atoms) -> None:
+        self.numbers = list(numbers)
         self.atoms = atoms
+        self.shifts = [WIDTH * at for at in range(len(self.numbers))]
+        self.ones = sum(1 << shift for shift in self.shifts)
+        self.signs = self.ones * HALF
+        """A bit for each point: the highest of its digit."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Know nothing."""
+        self.fitting = self.signs
+        """The points all of whose values fit into digits."""
         self.valued = 0
-        """The atoms that have a value, as bits."""
+        """The atoms that have values, as bits."""
+        self.rows: dict[int, Row] = {}
         self.values: dict[Monomial, int] = {}
         """Of atoms, and of products that were asked for."""
-        self.checked = 0
-        self.is_wrong = False
-        """Whether the fact behind those that were checked does not hold."""
+        self.living = [self.signs]
+        """The points at which the first facts hold, by how many of them."""
 
     def at(self, expression: Polynomial) -> int:
-        """Return the value of an expression."""
-        values, total = self.values, expression.constant
+        """Return the values of an expression as one number."""
+        values, total = self.values, expression.constant * self.ones
         lacking = expression.bits & ~self.valued
         if lacking:
             self.fill(lacking)
         for monomial, coefficient in expression.terms.items():
             found = values.get(monomial)
             if found is None:
-                found = values[monomial] = prod(values[each,] for each in monomial)
+                factors = zip(*(self.rows[each] for each in monomial), strict=True)
+                found = values[monomial] = self.packed([prod(row) for row in factors])
             total += coefficient * found
         return total
 
-    def again(self) -> None:
-        """Take other sizes."""
-        self.number += COUNT
-        self.valued, self.values, self.checked, self.is_wrong = 0, {}, 0, False
+    def below(self, expression: Polynomial) -> int:
+        """Return the points at which an expression is below 0."""
+        return ~(self.at(expression) + self.signs) & self.signs
+
+    def row(self, expression: Polynomial) -> Row:
+        """Return the values of an expression."""
+        if not expression.terms:
+            return [expression.constant] * len(self.numbers)
+        total, mask = self.at(expression) + self.signs, 2 * HALF - 1
+        return [(total >> shift & mask) - HALF for shift in self.shifts]
+
+    def packed(self, row: Row) -> int:
+        """Return values as one number; a point at which one is too large says nothing any more."""
+        if max(row) >= LARGE or min(row) <= -LARGE:
+            for at, value in enumerate(row):
+                if abs(value) >= LARGE:
+                    row[at] = 0
+                    self.fitting &= ~(HALF << self.shifts[at])
+        return sum(value << shift for value, shift in zip(row, self.shifts, strict=True))
+
+    def again(self, wrong: int) -> None:
+        """Take other sizes at these points."""
+        for at, shift in enumerate(self.shifts):
+            self.numbers[at] += COUNT * bool(wrong & HALF << shift)
+        self.begin()
 
     def fill(self, lacking: int) -> None:
         """Give values to atoms, and to those that they are made of."""
@@ -102,62 +144,67 @@ class Point:
         while needed:  # what an atom is made of was made before it
             lowest = needed & -needed
             which = lowest.bit_length() - 1
-            self.values[which,] = self.value(which, origins[which])
+            row = self.rows[which] = self.made(which, origins[which])
+            self.values[which,] = self.packed(row)
             self.valued |= lowest
             needed ^= lowest
 
-    def is_alive(self, known: Sequence[Polynomial]) -> bool:
-        """Say whether all that is known holds here."""
-        if self.is_wrong:
-            return False
-        for fact in known[self.checked :]:
-            if self.at(fact) < 0:
-                self.is_wrong = True
-                return False
-            self.checked += 1
-        return True
+    def alive(self, known: Sequence[Polynomial]) -> int:
+        """Return the points at which all that is known holds."""
+        living = self.living
+        for fact in known[len(living) - 1 :]:
+            before = living[-1]
+            living.append(before and before & ~self.below(fact))
+        return living[-1] & self.fitting
 
     def forget(self, count: int) -> None:
         """Know as many facts as before."""
-        if self.checked >= count:
-            self.checked, self.is_wrong = count, False
+        del self.living[count + 1 :]
 
-    def value(self, which: int, origin: Origin) -> int:
-        """Return one value of an atom; any where there is none, as of a loop without turns."""
-        parts = [self.at(each) for each in origin.parts]
-        match origin.kind:
+    def made(self, which: int, origin: Origin) -> Row:
+        """Return the values of an atom; any where there is none, as of a loop without turns."""
+        kind, numbers = origin.kind, self.numbers
+        parts = [self.row(each) for each in origin.parts]
+        match kind:
             case "turn" | "walk":
-                found = sum(parts[:-1]) + (self.turn(which, parts[-1]) if parts[-1] > 0 else 0)
+                rows = zip(numbers, parts[-1], strict=True)
+                found = [turn(number, which, turns) if turns > 0 else 0 for number, turns in rows]
+                if kind == "walk":
+                    found = [a + b for a, b in zip(parts[0], found, strict=True)]
             case "//":
-                found = parts[0] // (parts[1] or 1)
+                found = [n // (d or 1) for n, d in zip(*parts, strict=True)]
             case "%":
-                found = parts[0] % (parts[1] or 1)
+                found = [n % (d or 1) for n, d in zip(*parts, strict=True)]
             case "^":
-                found = parts[0] ^ parts[1]
+                found = [a ^ b for a, b in zip(*parts, strict=True)]
             case "most":
-                found = max(parts)
+                found = [max(row) for row in zip(*parts, strict=True)]
             case "least" | "any":
-                found = min(parts)
+                found = [min(row) for row in zip(*parts, strict=True)]
             case "symbol":
-                found = max(parts[0], self.size(which))
+                rows = zip(numbers, parts[0], strict=True)
+                found = [max(low, size(number, which)) for number, low in rows]
             case "from":
                 found = parts[0]
             case _:
-                found = (-1, 1 << 40)[self.number % 2]
+                found = [(-1, 1 << 40)[number % 2] for number in numbers]
         return found
 
-    def size(self, which: int) -> int:
-        """Return what a size is."""
-        at = which * (self.number + 1) + self.number
-        return SIZES[at % len(SIZES)] if self.number < COUNT else OTHERS[at % len(OTHERS)]
 
-    def turn(self, which: int, turns: int) -> int:
-        """Return the number of a turn of a loop: one of the first, the last or one between."""
-        at = self.number + which
-        if self.number < COUNT:
-            return (0, turns - 1, turns // 2)[at % 3]
-        ways = (0, turns - 1, turns // 2, 0, turns // 3, min(1, turns - 1), max(turns - 2, 0))
-        return ways[(at + self.number * which) * 40503 % 65537 % len(ways)]
+def size(point: int, which: int) -> int:
+    """Return what a size is at a point."""
+    at = which * (point + 1) + point
+    return SIZES[at % len(SIZES)] if point < COUNT else OTHERS[at % len(OTHERS)]
+
+
+def turn(point: int, which: int, turns: int) -> int:
+    """Return the number of a turn of a loop: one of the first, the last or one between."""
+    if point % COUNT < ENDS:
+        return 0 if point % COUNT else turns - 1
+    if point < COUNT:
+        return (0, turns - 1, turns // 2)[(point + which) % 3]
+    ways = (0, turns - 1, turns // 2, 0, turns // 3, min(1, turns - 1), max(turns - 2, 0))
+    return ways[(point + which + point * which) * 40503 % 65537 % len(ways)]
 
 
 class Points:
@@ -167,7 +214,7 @@ class Points:
         self.atoms = Atoms([], [])
         self.known: list[Polynomial] = []
         """What is at least 0 now: facts, and that loops have turns and divisors are not 0."""
-        self.all = [Point(number, self.atoms) for number in range(COUNT)]
+        self.all = [Some(range(COUNT), self.atoms)]
         """Those that were there first, and those that were added."""
         self.hopeless = 0
         """With how many known facts, if any, no point was found."""
@@ -192,43 +239,41 @@ class Points:
     def suppose(self, fact: Polynomial) -> None:
         """Know a fact from now on; a point of which it does not hold takes other sizes."""
         self.known.append(fact)
-        for point in self.all:
+        for some in self.all:
             for _ in range(TRIES):
-                if point.is_alive(self.known):
+                wrong = some.signs & ~some.alive(self.known)
+                if not wrong:
                     break
-                point.again()
+                some.again(wrong)
 
     def restore(self, count: int) -> None:
         """Know as many facts as before."""
         del self.known[count:]
-        for point in self.all:
-            point.forget(count)
+        for some in self.all:
+            some.forget(count)
         if self.hopeless > count:
             self.hopeless = 0
 
     def refute(self, value: Polynomial, *, search: bool = True) -> bool:
         """Say whether something is below 0 at a point; `search` for one if none is left."""
-        known = self.known
-        count, left = len(known), 0
-        for point in self.all:
-            if point.is_wrong:
-                continue
-            if point.checked < count and not point.is_alive(known):
-                continue
-            if point.at(value) < 0:
-                return True
-            left += 1
-            if left == COUNT:
-                return False
+        left = 0
+        for some in self.all:
+            alive = some.alive(self.known)
+            if alive:
+                if some.below(value) & alive & some.fitting:
+                    return True
+                left += alive.bit_count()
+                if left >= COUNT:
+                    return False
         return search and not left and self.found() and self.refute(value)
 
     def found(self) -> bool:
         """Add points until one says something here; say whether there is one."""
-        if not self.hopeless:
-            for _ in range(min(ADDED, MOST - len(self.all))):
-                point = Point(len(self.all), self.atoms)
-                self.all.append(point)
-                if point.is_alive(self.known):
-                    return True
+        count = sum(len(some.numbers) for some in self.all)
+        if not self.hopeless and count < MOST:
+            some = Some(range(count, count + ADDED), self.atoms)
+            self.all.append(some)
+            if some.alive(self.known):
+                return True
             self.hopeless = max(len(self.known), 1)
         return False
