@@ -21,7 +21,7 @@ from ...ir.ops.host.late import ReadSizes
 from ...ir.ops.host.python_step import PythonCall, PythonStep
 from ...ir.ops.layout import Extent
 from ...ir.ops.structure import Constant, Yield
-from ...ir.types.dims import Dim, parse, symbols
+from ...ir.types.dims import Dim, DimExpr, parse, symbols
 from ...ir.types.dtypes import i64, string
 from ...ir.types.tensor import TensorSpec, spec_of
 from ...ir.types.values import ANY, held, join
@@ -217,6 +217,27 @@ class Shared:
         """Return a tensor's spec with new names for the sizes that are open."""
         dims = [self.size() if dim == ANY else dim for dim in spec.dims]
         return TensorSpec(spec.dtype, tuple(dims))
+
+    def named_together(
+        self, specs: Sequence[TensorSpec], stated: Sequence[TensorSpec]
+    ) -> list[TensorSpec]:
+        """Return the specs of one step's results with new names for the sizes that are open.
+
+        Sizes that are stated to be one, by one symbol, have one name.
+        """
+        names: dict[Dim, Dim] = {}
+        made = []
+        for spec, other in zip(specs, stated, strict=True):
+            known = spec.dims if other.shape is None else other.dims
+            dims = list(spec.dims)
+            for place, (dim, own) in enumerate(zip(spec.dims, known, strict=True)):
+                if dim == ANY and own in names:
+                    dims[place] = names[own]
+                elif dim == ANY:
+                    dims[place] = self.size()
+                    names |= {own: dims[place]} if isinstance(own, DimExpr) and own != ANY else {}
+            made.append(TensorSpec(spec.dtype, tuple(dims)))
+        return made
 
     def size(self) -> Dim:
         """Return a new name for a size."""

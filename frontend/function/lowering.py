@@ -358,9 +358,10 @@ class StagingFrame(RegionFrame):
     ) -> Sequence[object]:
         """Append a step that Python carries out; return its results."""
         specs = [seen_spec(tensor) for tensor in op.outputs]
-        known = [self.shared.named(spec) for spec in specs if spec is not None]
-        if len(known) < len(specs):
+        seen = [spec for spec in specs if spec is not None]
+        if len(seen) < len(specs):
             raise NotSeenError(f"node {op.name!r} gives shapes that were not seen yet")
+        known = self.shared.named_together(seen, [tensor.spec for tensor in op.outputs])
         step = HostStep(op, function, known, backward)
         step.is_apart = self.top and op in self.shared.apart
         step.queue = self.shared.queues.get(op)
@@ -371,7 +372,8 @@ class StagingFrame(RegionFrame):
             raise NotStageableError("the gradient of a function of text")
         operands += self.shown_to(step, function) if self.recorded is None else []
         self.shared.calls.append(step)
-        sizes = tuple(d for spec in known for d in spec.dims if not isinstance(d, int))
+        open_ = [d for spec in known for d in spec.dims if not isinstance(d, int)]
+        sizes = tuple(dict.fromkeys(open_))
         made = self.emit(PythonStep, *operands, function=step.name, sizes=sizes)
         several = made if isinstance(made, tuple | list) else [made] if step.specs else []
         results = [self.value(x) for x in several]

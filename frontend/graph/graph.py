@@ -666,11 +666,18 @@ def dims_or_none(shape: tuple[Dim, ...] | None) -> tuple[int | None, ...] | None
     return tuple(d if isinstance(d, int) else None for d in shape)
 
 
-def spec_with_unknowns(dtype: DType, shape: Sequence[int | None] | None) -> TensorSpec:
-    """Return a spec with a symbol for each size that is not known."""
+def spec_with_unknowns(dtype: DType, shape: Sequence[Dim | None] | None) -> TensorSpec:
+    """Return a spec with a symbol for each size that is not known; one with a symbol has that."""
     if shape is None:
         return TensorSpec(dtype, None)
-    return TensorSpec(dtype, tuple(unknown_dim() if d is None else int(d) for d in shape))
+    return TensorSpec(dtype, tuple([known_dim(dim) for dim in shape]))
+
+
+def known_dim(dim: Dim | None) -> Dim:
+    """Return a size as a number, or as a symbol: a new one of what is not known."""
+    if dim is None:
+        return unknown_dim()
+    return dim if isinstance(dim, DimExpr) else int(dim)
 
 
 class Standard:

@@ -9,10 +9,13 @@ from typing import NoReturn
 import numpy as np
 
 from ....ir.op import Array
+from ....ir.types import dtypes as rows
+from ....ir.types.dims import Dim
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...data.host import ArrayKind, lacks_gradient
 from ...data.placed import ROOMS
+from ...dims.unknown import unknown_dim
 from ...eager.fourier import transformed
 from ...eager.remembered import ElementsError, notes_of
 from ...formats.examples import Wanted
@@ -148,6 +151,12 @@ def like_input(row: DType) -> Callable[[Sequence[TensorSpec]], Sequence[TensorSp
     return lambda specs: [TensorSpec(row, specs[0].shape)]
 
 
-def unknown(row: DType, *dims: int | None) -> TensorSpec:
-    """Return a spec with extents that are not known."""
+def unknown(row: DType, *dims: Dim | None) -> TensorSpec:
+    """Return a spec with extents that are not known; those of one symbol are one."""
     return spec_with_unknowns(row, dims)
+
+
+def of_elements(row: DType, rank: Dim | None) -> list[TensorSpec]:
+    """Return what is known of a sparse tensor's parts: there are as many indices as values."""
+    count = unknown_dim()
+    return [unknown(rows.i64, count, rank), unknown(row, count), unknown(rows.i64, rank)]

@@ -16,7 +16,7 @@ from ...formats.example_batches import Column, columns
 from ...formats.messages import SequenceExample
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
-from ..core.host_ops import host, unknown
+from ..core.host_ops import host, of_elements, unknown
 from ..core.shapes import TensorShape
 from ..core.values import convert
 from ..nondense.sparse_tensor import SparseTensor
@@ -75,7 +75,7 @@ def single_specs(asked: Request) -> list[TensorSpec]:
     if asked.way == "lists":
         return [unknown(asked.row, None)]
     if asked.way == "any":
-        return [unknown(rows.i64, None, 1), unknown(asked.row, None), unknown(rows.i64, 1)]
+        return of_elements(asked.row, 1)
     return [unknown(asked.row, *(asked.wanted.shape or ()))]
 
 
@@ -153,7 +153,7 @@ def batch_specs(asked: Request, batch: int | None) -> list[TensorSpec]:
     if asked.way == "lists":
         return [unknown(asked.row, None), unknown(rows.i64, batch)]
     if asked.way == "any":
-        return [unknown(rows.i64, None, 2), unknown(asked.row, None), unknown(rows.i64, 2)]
+        return of_elements(asked.row, 2)
     return [unknown(asked.row, batch, *(asked.wanted.shape or ()))]
 
 

@@ -13,7 +13,7 @@ from ...formats import examples as f
 from ...formats.example_batches import Column, of_lists
 from ...formats.messages import SequenceExample
 from ..core.bridge import TfTensor
-from ..core.host_ops import host, unknown
+from ..core.host_ops import host, of_elements, unknown
 from ..core.values import InvalidShapesError, convert, convert_text
 from . import features as ft
 from .composed_features import Feature, composed_sequences
@@ -115,7 +115,7 @@ def steps_specs(asked: ft.Request, batch: int | None) -> list[TensorSpec]:
     if asked.way == "lists":
         return [unknown(asked.row, None), unknown(rows.i64, None), unknown(rows.i64, batch)]
     if asked.way == "any":
-        return [unknown(rows.i64, None, 3), unknown(asked.row, None), unknown(rows.i64, 3)]
+        return of_elements(asked.row, 3)
     return [unknown(asked.row, batch, None, *(asked.wanted.shape or ())), unknown(rows.i64, batch)]
 
 

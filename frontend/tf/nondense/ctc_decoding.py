@@ -11,7 +11,7 @@ from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
-from ..core.host_ops import host, unknown
+from ..core.host_ops import host, of_elements, unknown
 from ..core.values import InGraph, convert, graph_of, static
 from ..ops.array_ops import reshape, shape
 from ..ops.creation import ones_like
@@ -111,7 +111,7 @@ def ctc_greedy_decoder(
 
 
 def _specs() -> list[TensorSpec]:
-    return [unknown(rows.i64, None, 2), unknown(rows.i64, None), TensorSpec(rows.i64, (2,))]
+    return of_elements(rows.i64, 2)
 
 
 def _sparse(words: Words) -> Sequence[Array]:

@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 
 from ....ir.op import Array
-from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...formats.examples import parsed_as
@@ -19,7 +18,7 @@ from ...values.run_errors import InvalidArgumentError
 from ...values.texts import TEXT
 from ..core.bridge import TfTensor, row_of
 from ..core.element_types import as_dtype
-from ..core.host_ops import host, unknown
+from ..core.host_ops import host, of_elements, unknown
 from ..core.values import InGraph, convert, graph_of
 from .row_loops import order_of
 from .sparse_tensor import SparseTensor, sparse_of
@@ -171,7 +170,7 @@ def deserialize_many_sparse(
         )
 
     with InGraph(graph_of([serialized_sparse])):
-        specs = [unknown(rows.i64, None, rank), unknown(row, None), unknown(rows.i64, rank)]
+        specs = of_elements(row, rank)
         given = [convert(serialized_sparse, "string")]
         return SparseTensor(*host("DeserializeManySparse", compute, given, specs, name=name))
 

@@ -12,7 +12,7 @@ from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import TensorSpec
 from ..core.bridge import TfTensor
-from ..core.host_ops import host, unknown
+from ..core.host_ops import host, of_elements, unknown
 from ..core.shapes import TensorShape
 from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of
@@ -167,7 +167,7 @@ def _operation(type_: str, kind: int) -> Callable[..., SparseTensor]:
 
         rank = a.shape.rank if isinstance(a, SparseTensor) else convert(a).shape.rank
         row = given[1 if is_sparse[0] else 0].spec.dtype
-        specs = [unknown(rows.i64, None, rank), unknown(row, None), unknown(rows.i64, rank)]
+        specs = of_elements(row, rank)
         return SparseTensor(*host(type_, compute, given, specs))
 
     return function

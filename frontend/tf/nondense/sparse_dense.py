@@ -12,7 +12,7 @@ from ...graph.graph import spec_with_unknowns
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import EagerTensor, TfTensor, wrap
-from ..core.host_ops import host, unknown
+from ..core.host_ops import host, of_elements, unknown
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of
 from ..ops.array_ops import concat, expand_dims, reshape, shape, squeeze
 from ..ops.creation import fill
@@ -157,7 +157,7 @@ def from_dense(tensor: object, name: str | None = None) -> SparseTensor:
             there, at = compute(x._array)
             some, sizes = x._array.reshape(-1).take(at), np.array(x._array.shape, np.int64)
             return SparseTensor.of_parts(wrap(there), wrap(some), wrap(sizes))
-        specs = [unknown(rows.i64, None, rank), unknown(rows.i64, None)]
+        specs = of_elements(rows.i64, rank)[:2]
         places, flat = host("DenseToSparse", compute, [x], specs, name=name)
         values = taken(reshape(x, [-1]), flat)
         made: SparseTensor = SparseTensor.stated(places, values, shape(x, "int64"), x.shape)

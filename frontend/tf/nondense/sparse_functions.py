@@ -17,7 +17,7 @@ from ...values.run_errors import InvalidArgumentError
 from ...values.sums import TYPES, sums_of_rows
 from ..core.bridge import EagerTensor, TfTensor, row_of
 from ..core.calls import as_places
-from ..core.host_ops import host, unknown
+from ..core.host_ops import host, of_elements, unknown
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
 from ..ops import array_ops as a
 from ..ops import gathering as g
@@ -383,7 +383,7 @@ def bincount(
             return there[:, 1:], found.astype(row.numpy), np.array([width], np.int64)
 
         rank = 2 if given.by_row else 1
-        specs = [unknown(rows.i64, None, rank), unknown(row, None), unknown(rows.i64, rank)]
+        specs = of_elements(row, rank)
         more = [] if given.weights is None else [given.weights]
         operands = [given.places, given.values, given.sizes, *more]
         return SparseTensor(*host("SparseCount", compute, operands, specs, name=name))

@@ -11,6 +11,7 @@ from ....codegen.serial.function import Flags, I64s, serial
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
+from ...dims.unknown import unknown_dim
 from ...values.arrays import as_listed
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import OPERATORS, EagerTensor, TfTensor
@@ -200,7 +201,12 @@ def _sparse(kept: Reduced, made: TfTensor) -> SparseTensor:
 
     left = None if kept.axes is None else len(kept.axes)
     rank = kept.rank if kept.keepdims else left
-    specs = [unknown(rows.i64, None, left), unknown(rows.i64, None, rank), unknown(rows.i64, rank)]
+    count = unknown_dim()
+    specs = [
+        unknown(rows.i64, count, left),
+        unknown(rows.i64, count, rank),
+        unknown(rows.i64, rank),
+    ]
     given = [kept.sp.indices, kept.sp.dense_shape]
     found, places, sizes = host("SparseReduced", compute, given, specs)
     values = reshape(made, [1]) if kept.whole else gather_nd(made, found)

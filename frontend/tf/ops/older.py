@@ -10,6 +10,7 @@ import numpy as np
 
 from ....ir.op import Array
 from ....ir.types import dtypes as rows
+from ...dims.unknown import unknown_dim
 from ...eager.remembered import remember_all
 from ...values.dtypes import DTypeLike, finfo
 from ...values.run_errors import InvalidArgumentError
@@ -90,7 +91,8 @@ def setdiff1d(
             places = np.flatnonzero(stays)
             return left[places], places
 
-        specs = [unknown(a.spec.dtype, None), unknown(rows.i64, None)]
+        count = unknown_dim()
+        specs = [unknown(a.spec.dtype, count), unknown(rows.i64, count)]
         out, idx = host("ListDiff", compute, [a, b], specs, name=name)
         return ListDiff(out, cast(idx, index_dtype))
 
