@@ -84,7 +84,7 @@ from .graph.state import (
     no_op,
     placeholder,
 )
-from .graph.tensor_array import TensorArray
+from .graph.tensor_array import TensorArray, TensorArraySpec
 from .io.names import io
 from .lookup.names import lookup
 from .names import first_operands as _fo
@@ -345,6 +345,7 @@ __all__ = [
     "SparseTensorSpec",
     "Tensor",
     "TensorArray",
+    "TensorArraySpec",
     "TensorShape",
     "TensorSpec",
     "TypeSpec",

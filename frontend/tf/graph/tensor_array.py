@@ -22,6 +22,7 @@ from ....ir.types.tensor import TensorSpec
 from ...dims.computed import expressions
 from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
 from ...values.context import STATE
+from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ...values.texts import TEXT
 from ..core import shape_rules as shapes_of
@@ -32,6 +33,7 @@ from ..core.extents import read_extent
 from ..core.host_ops import host
 from ..core.required import demand, require_element
 from ..core.shapes import ShapeLike, TensorShape
+from ..core.specs import Specified, TypeSpec
 from ..core.values import InGraph, convert, graph_of, static
 from ..ops.array_ops import concat, expand_dims, reshape, shape, split, stack, unstack
 from ..ops.creation import constant, zeros, zeros_like
@@ -169,7 +171,62 @@ def listed(found: TensorShape) -> list[int | None] | None:
     return None if found.rank is None else found.as_list()
 
 
-class TensorArray:
+class TensorArraySpec(TypeSpec):
+    """What an array is like: shape and type of its elements, and how it grows."""
+
+    def __init__(
+        self,
+        element_shape: ShapeLike = None,
+        dtype: DTypeLike = "float32",
+        dynamic_size: bool = False,
+        infer_shape: bool = True,
+    ) -> None:
+        self._parts = TensorShape(element_shape), as_dtype(dtype), dynamic_size, infer_shape
+
+    @classmethod
+    def from_value(cls, value: TensorArray) -> TensorArraySpec:
+        """Return what an array is like."""
+        return cls(value.element_shape, value.dtype, value.dynamic_size, value._infers)
+
+    @property
+    def value_type(self) -> type[TensorArray]:
+        """Return the class of what it describes."""
+        return TensorArray
+
+    def is_compatible_with(self, other: TensorArraySpec | TensorArray) -> bool:
+        """Say whether an array, or what another spec describes, may stand for one of this."""
+        if isinstance(other, TensorArray):
+            other = TensorArraySpec.from_value(other)
+        if not isinstance(other, TensorArraySpec):
+            return False
+        fits = self._parts[0].is_compatible_with(other._parts[0])
+        return bool(fits) and self._parts[1:] == other._parts[1:]
+
+    def is_subtype_of(self, other: object) -> bool:
+        """Say whether all arrays of this are arrays of the other one."""
+        if not isinstance(other, TensorArraySpec) or self._parts[1:] != other._parts[1:]:
+            return False
+        return bool(self._parts[0].is_subtype_of(other._parts[0]))
+
+    def most_specific_common_supertype(
+        self, others: Sequence[TensorArraySpec]
+    ) -> TensorArraySpec | None:
+        """Return this one where all others are the same but for shapes, which arrays learn."""
+        alike = [x for x in others if isinstance(x, TensorArraySpec)]
+        same = all(x._parts[1:] == self._parts[1:] for x in alike)
+        return self if same and len(alike) == len(others) else None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorArraySpec) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    def __repr__(self) -> str:
+        return f"TensorArraySpec{self._parts!r}"
+
+
+class TensorArray(Specified):
     """Elements of one type that are written by index."""
 
     def __init__(
@@ -203,6 +260,10 @@ class TensorArray:
             self._list = [None] * int(static(self._size))
         elif flow is None and self.element_shape.is_fully_defined():
             self._start(self.element_shape.as_list())
+
+    def type_spec(self) -> TensorArraySpec:
+        """Return what it is like."""
+        return TensorArraySpec.from_value(self)
 
     @property
     def dynamic_size(self) -> bool:
