@@ -286,6 +286,7 @@ def ceil_divide(a: Dim, b: int) -> Dim:
 
 
 @lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 14)
 def parse(text: str) -> Dim:
     """Read an expression in Python's syntax.
 

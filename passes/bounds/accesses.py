@@ -5,8 +5,7 @@ Accesses of one block that differ by numbers are proven together, by the lowest 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -80,6 +79,8 @@ class Accesses:
         """Where the part of a buffer begins that a call may touch, if not at 0."""
         self.faults: list[UnprovenAccess] = []
         self.pending: dict[Key, Span] = {}
+        self.outer: list[dict[Key, Span]] = []
+        """What is pending around what is walked."""
         self.count = 0
         self.rests = Rests(self.prover)
         self.needed: dict[tuple[SSAValue, str], int] = {}
@@ -140,19 +141,22 @@ class Accesses:
 
     def prove(self) -> list[UnprovenAccess]:
         """Return the accesses that are not shown to lie inside of their buffers."""
-        with self.scope(()):
-            self.block(self.function.body.block)
+        self.begin(())
+        self.block(self.function.body.block)
+        self.end()
         return self.faults
 
-    @contextmanager
-    def scope(self, facts: Facts) -> Iterator[None]:
-        """Walk what is only reached where these are at least 0."""
-        outer, self.pending = self.pending, {}
+    def begin(self, facts: Facts) -> None:
+        """Walk, until it ends, what is only reached where these are at least 0."""
+        self.outer.append(self.pending)
+        self.pending = {}
         self.prover.enter(facts)
-        yield
+
+    def end(self) -> None:
+        """Prove what was noted in what was begun last."""
         self.check()
         self.prover.leave()
-        self.pending = outer
+        self.pending = self.outer.pop()
 
     def block(self, block: Block) -> None:
         """Walk a block."""
@@ -175,11 +179,16 @@ class Accesses:
             low = prover.with_one(low, index(self.low), ZERO, "max")
         high = prover.with_one(high, index(self.high), self.units, "min")
         body = op.body.block
-        with self.scope((high - low - 1,)):
-            here = self.values.indices[body.args[0]] = prover.counter("i", low, high, step)
+        self.begin((high - low - 1,))
+        arguments = body.args
+        here = self.values.indices[arguments[0]] = prover.counter("i", low, high, step)
+        if len(arguments) > 1:
             turn = here - low if step == ONE else None
-            results = self.carried(body, body.args[1:], op.operands[3:], body.last_op, turn)
-            self.block(body)
+            results = self.carried(body, arguments[1:], op.operands[3:], body.last_op, turn)
+        else:
+            results = []
+        self.block(body)
+        self.end()
         self.values.indices.update(zip(op.results, results, strict=True))
 
     def branch(self, op: scf.IfOp) -> None:
@@ -187,15 +196,17 @@ class Accesses:
         truth = self.values.truth(op.operands[0])
         for region, facts in zip(op.regions, (truth.true, truth.false), strict=True):
             for block in region.blocks:
-                with self.scope(facts):
-                    self.block(block)
+                self.begin(facts)
+                self.block(block)
+                self.end()
 
     def repeat(self, op: scf.WhileOp) -> None:
         """Walk a loop on a condition, whose second part only hands on what the first one gives."""
         body = op.before_region.block
-        with self.scope(()):
-            results = self.carried(body, body.args, op.operands, body.last_op, None)
-            self.block(body)
+        self.begin(())
+        results = self.carried(body, body.args, op.operands, body.last_op, None)
+        self.block(body)
+        self.end()
         self.values.indices.update(zip(op.results, results, strict=True))
 
     def carried(
@@ -352,7 +363,7 @@ class Accesses:
         for often, far in walk.steps:
             count, step = self.amount(often), self.amount(far)
             last = count - 1
-            if self.prover.holds(step):
+            if self.prover.is_sum_of_naturals(step) or self.prover.holds(step):
                 reach = reach + last * step
             else:
                 place = place + self.prover.counter("k", ZERO, count, ONE) * step

@@ -111,6 +111,11 @@ class Some:
         """Return the points at which an expression is below 0."""
         return ~(self.at(expression) + self.signs) & self.signs
 
+    def sides(self, expression: Polynomial) -> tuple[int, int]:
+        """Return the points at which an expression is below 0, and those at which it is above."""
+        total = self.at(expression)
+        return ~(total + self.signs) & self.signs, ~(self.signs - total) & self.signs
+
     def row(self, expression: Polynomial) -> Row:
         """Return the values of an expression."""
         if not expression.terms:
@@ -266,6 +271,19 @@ class Points:
                 if left >= COUNT:
                     return False
         return search and not left and self.found() and self.refute(value)
+
+    def sides(self, value: Polynomial) -> tuple[bool, bool]:
+        """Say whether something is below 0 at a point, and whether it is above 0 at one."""
+        below = above = False
+        for some in self.all:
+            alive = some.alive(self.known)
+            if alive:
+                under, over = some.sides(value)
+                alive &= some.fitting
+                below, above = below or bool(under & alive), above or bool(over & alive)
+                if below and above:
+                    break
+        return below, above
 
     def found(self) -> bool:
         """Add points until one says something here; say whether there is one."""

@@ -664,9 +664,10 @@ class Prover(Scopes):
             coefficients = (*factor.terms.values(), factor.constant)
             if min(coefficients) >= 0 or max(coefficients) <= 0:
                 return max(coefficients) > 0
-        if self._holds(factor):
+        below, above = self.points.sides(factor)  # what is so at a point cannot be shown
+        if not below and self._holds(factor):
             return True
-        return False if self._holds(-factor) else None
+        return False if not above and self._holds(-factor) else None
 
     def is_sane(self, which: int) -> bool:
         """Say whether an atom's bounds hold here: those of a quotient by 0 do not."""

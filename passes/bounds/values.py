@@ -107,8 +107,8 @@ class Values:
 
 def is_index(kind: Attribute) -> bool:
     """Say whether a type is that of indices, or of vectors of them."""
-    return isinstance(kind, IndexType) or (
-        isinstance(kind, VectorType) and isinstance(kind.element_type, IndexType)
+    return kind.__class__ is IndexType or (
+        kind.__class__ is VectorType and isinstance(kind.element_type, IndexType)
     )
 
 
@@ -125,16 +125,20 @@ def _indexed(combine: Combine) -> Rule:
     def rule(values: Values, op: Operation) -> None:
         (result,) = op.results  # by its number it is asked of Python
         if is_index(result.type):
-            a, b = operands_of(op)
-            values.indices[result] = combine(values.prover, values.index(a), values.index(b))
+            (a, b), indices = operands_of(op), values.indices
+            x, y = indices.get(a), indices.get(b)
+            if x is None or y is None:
+                x, y = values.index(a), values.index(b)
+            indices[result] = combine(values.prover, x, y)
 
     return rule
 
 
 def _constant(values: Values, op: arith.ConstantOp) -> None:
-    (result,), value = op.results, op.value
+    (result,) = op.results
     if not is_index(result.type):
         return
+    value = op.value
     if isinstance(value, IntegerAttr):
         values.indices[result] = number(value.value.data)
     elif isinstance(value, DenseIntOrFPElementsAttr):

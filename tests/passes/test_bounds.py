@@ -16,7 +16,7 @@ from gravure.ir.text import parse
 from gravure.ir.types import dims
 from gravure.passes.bounds.accesses import Accesses
 from gravure.passes.bounds.factors import count_from
-from gravure.passes.bounds.points import MOST, Atoms, Origin, Point, Points
+from gravure.passes.bounds.points import LARGE, MOST, Atoms, Origin, Points, Some
 from gravure.passes.bounds.polynomial import ONE, ZERO, Polynomial, atom, number
 from gravure.passes.bounds.prover import EARLY, Prover
 from gravure.passes.bounds.rests import Rests
@@ -307,16 +307,21 @@ def test_polynomials_are_what_their_values_are(
     atoms = Atoms([], [])
     for value in values:
         atoms.add(Origin("from", (number(value),)))
-    point = Point(0, atoms)
+    point = Some([0], atoms)
     a, b = polynomial(first), polynomial(second)
-    x, y = point.at(a), point.at(b)
-    assert [point.at(each) for each in (a + b, a - b, a * b, -a, a + 3, a * 3)] == [
+
+    def at(value: Polynomial) -> int:
+        (found,) = point.row(value)
+        return found
+
+    x, y = at(a), at(b)
+    assert [at(each) for each in (a + b, a - b, a * b, -a, a + 3, a * 3)] == [
         x + y, x - y, x * y, -x, x + 3, x * 3,
     ]  # fmt: skip
-    assert (point.at(a.reduced()) >= 0) == (x >= 0)
+    assert (at(a.reduced()) >= 0) == (x >= 0)
     for which in range(3):
         factor, rest = a.parted(which)
-        assert point.at(factor) * values[which] + point.at(rest) == x
+        assert at(factor) * values[which] + at(rest) == x
         if (which,) in a.terms:
             replaced = None if factor.terms else (factor * b + rest).reduced()
             assert a.bounded(which, b) == replaced
@@ -324,8 +329,27 @@ def test_polynomials_are_what_their_values_are(
     assert hash((a + b) - b) == hash(a)
     if not b.is_zero:
         whole, rest = a.split(b)
-        assert point.at(whole) * y + point.at(rest) == x
+        assert at(whole) * y + at(rest) == x
         assert (a * b).divided(b) == a
+
+
+def test_values_at_some_points_are_digits_of_one_number() -> None:
+    atoms, data, place = Atoms([], []), atom(0), atom(1)
+    atoms.add(Origin("data"))
+    atoms.add(Origin("walk", (number(-3), number(7))))
+    some = Some(range(5), atoms)
+    assert some.row(data - 1) == [-2, (1 << 40) - 1] * 2 + [-2]
+    assert some.row(place) == [3, -3, -3, 3, 0]  # the last, the first, and others
+    assert some.row(data * place + 2) == [
+        a * b + 2 for a, b in zip(some.row(data), some.row(place), strict=True)
+    ]
+    assert some.sides(place) == (some.below(place), some.below(-place))
+    large = data * data * data * data
+    assert LARGE <= 1 << 160
+    some.at(large)  # says nothing any more where it does not fit
+    assert [bool(some.fitting >> shift >> 191 & 1) for shift in some.shifts] == [
+        True, False, True, False, True,
+    ]  # fmt: skip
 
 
 def test_points_are_found_where_sizes_are_small_and_rows_are_at_an_edge() -> None:
@@ -343,7 +367,7 @@ def test_points_are_found_where_sizes_are_small_and_rows_are_at_an_edge() -> Non
     assert not points.refute(number(-1) - size)
     points.restore(count)
     assert points.refute(number(100) - size)
-    assert len(points.all) <= MOST
+    assert sum(len(some.numbers) for some in points.all) <= MOST
 
 
 def test_proofs_hold_where_no_point_was_before() -> None:
