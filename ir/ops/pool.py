@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, reduce
 from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compose.functions import channels_first, channels_last, cut, resize_edges
+from ..compose.functions import cut, resize_edges, stack
 from ..compose.maker import Emit, Maker
 from ..facts import KernelForm
 from ..families import FLOAT, REAL, EmitMath, expect, spec_of_value
@@ -19,11 +19,12 @@ from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..scalar_math import Term
 from ..types.dims import Dim, product
-from ..types.dtypes import bf16, f16, f32, f64, i32, i64, u8
+from ..types.dtypes import DType, bf16, f16, f32, f64, i32, i64, u8
 from ..types.numerics import round_to, widen, widened
 from ..types.tensor import TensorSpec, spec_of_array
 from ..windows import Windows, image, spatial, spatial_axes
-from .conv import ConvTranspose, Pairs, restated
+from .conv import Pairs, restated
+from .layout import replaced
 
 
 def pool_samples(*dtypes: Any, **attributes: Any) -> tuple[Sample, ...]:
@@ -324,7 +325,7 @@ class SumPool(WindowFold):
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
-        """Give each window's gradient to all that it sees: a transposed convolution of ones.
+        """Give each window's gradient to all that it sees.
 
         Windows that are apart repeat it; of those at each place, the ones that see an element
         are a window of windows.
@@ -342,20 +343,48 @@ class SumPool(WindowFold):
         if turned is not None:
             made = emit(cls, grads[0], **{**call.attributes, "pads": turned})
             return (restated(emit, made, spec.dims),)
-        grad = channels_first(emit, grads[0]) if last else grads[0]
-        batch, channels, *counts = spec_of_value(grad).dims
-        made = emit(
-            ConvTranspose,
-            make.reshape(grad, shape=(batch * channels, 1, *counts)),
-            make.filled(1, spec.dtype, (1, 1, *window)),
-            strides=windows.strides,
-            pads=windows.pads,
-            dilations=windows.dilations,
-            output_pads=windows.leftovers(extents),
-        )
-        made = restated(emit, made, (batch * channels, 1, *extents))
-        made = make.reshape(made, shape=(batch, channels, *extents))
-        return (channels_last(emit, made) if last else made,)
+        return (_given_back(make, grads[0], windows, spec, channels_last=last),)
+
+
+def _given_back(
+    make: Maker, grad: Any, windows: Windows, spec: TensorSpec, *, channels_last: bool
+) -> Any:
+    """Return what all windows that see an element have, along one axis after the other."""
+    given = make.to(grad, widened(spec.dtype))
+    axes = spatial_axes(spec.rank, channels_last=channels_last)
+    rows = zip(axes, windows.kernel, windows.strides, windows.dilations, windows.pads, strict=True)
+    for axis, size, stride, dilation, (low, _) in rows:
+        assert isinstance(size, int), f"window {windows.kernel} has symbolic extents"
+        taps = [divmod(k * dilation, stride) for k in range(size)]
+        given = _spread_along(make, given, axis, taps, stride)
+        edges: list[tuple[Dim, Dim]] = [(0, 0)] * spec.rank
+        edges[axis] = (-low, spec.dims[axis] + low - spec_of_value(given).dims[axis])
+        given = resize_edges(make.emit, given, edges)
+    return make.to(given, spec.dtype)
+
+
+def _spread_along(
+    make: Maker, x: Any, axis: int, taps: Sequence[tuple[int, int]], stride: int
+) -> Any:
+    """Put an element where each tap sees one: tap a * stride + r of place q at q + a, and there r.
+
+    So each r is a sum of slices, and all of them side by side are the axis.
+    """
+    spec = spec_of_value(x)
+    most = max(behind for behind, _ in taps)
+    edges: list[tuple[Dim, Dim]] = [(0, 0)] * spec.rank
+    edges[axis] = (most, most)
+    wide, count = resize_edges(make.emit, x, edges), spec.dims[axis] + most
+    shape = replaced(spec.dims, axis, count)
+    parts = []
+    for place in range(stride):
+        starts = [most - behind for behind, here in reversed(taps) if here == place]
+        slices = [cut(make.emit, wide, axis, start, start + count) for start in starts]
+        parts.append(reduce(make.add, slices) if slices else make.filled(0, spec.dtype, shape))
+    if stride == 1:
+        return parts[0]
+    side_by_side = stack(make.emit, parts, axis + 1)
+    return make.reshape(side_by_side, shape=replaced(spec.dims, axis, count * stride))
 
 
 def _repeated(
@@ -442,8 +471,8 @@ class AvgPool(Composite, Pool):
     def decompose(cls, call: Call) -> Any:
         """Divide `gv.sum_pool` by how many elements each window sees.
 
-        That is one number where padding counts or is none; otherwise `gv.sum_pool` of ones,
-        an image of one channel that folds to a constant where the shape is static.
+        That is one number where padding counts or is none; otherwise it is a product of how many
+        it sees along each axis, which fold to constants where the shape is static.
         """
         make, spec, dtype = Maker(call.emit), call.specs[0], widened(call.specs[0].dtype)
         moves = {name: v for name, v in call.attributes.items() if name != "count_padding"}
@@ -453,6 +482,28 @@ class AvgPool(Composite, Pool):
         if windows.is_padded and not call.attributes["count_padding"]:
             last = moves["channels_last"]
             extents = spatial(spec, channels_last=last)
-            ones = make.filled(1, dtype, image(1, 1, extents, channels_last=last))
-            numbers = make.sum_pool(ones, **moves)
+            numbers = _numbers_seen(make, dtype, extents, moves)
         return make.to(make.div(total, numbers), spec.dtype)
+
+
+def _numbers_seen(
+    make: Maker, dtype: DType, extents: Sequence[Dim], moves: Mapping[str, Any]
+) -> Any:
+    """Return how many elements each window sees that are no padding: an image of one channel.
+
+    Along each axis they are a `gv.sum_pool` of ones.
+    """
+    rank, last = len(extents), moves["channels_last"]
+
+    def along(axis: int) -> Any:
+        """Return how many it sees along one axis."""
+
+        def only(values: Sequence[Any], other: Any) -> tuple[Any, ...]:
+            return tuple(values[axis] if i == axis else other for i in range(rank))
+
+        ones = make.filled(1, dtype, image(1, 1, only(extents, 1), channels_last=last))
+        single = {name: only(moves[name], 1) for name in ("window", "strides", "dilations")}
+        pads = only(moves["pads"], (0, 0))
+        return make.sum_pool(ones, **single, pads=pads, channels_last=last)
+
+    return reduce(make.mul, map(along, range(rank)))

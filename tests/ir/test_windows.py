@@ -124,25 +124,25 @@ def test_evaluations_refuse_a_window_that_does_not_fit(kind: str, last: bool, ex
         REGISTRY[f"gv.{kind}"].evaluate(*operands, **rest, **more)
 
 
-APART = [((2, 2), (2, 2)), ((3, 2), (3, 2))]
-"""Windows and strides: each element is seen once at most."""
+WINDOWS = [  # windows, strides, dilations
+    ((2, 2), (2, 2), (1, 1)),
+    ((3, 2), (3, 2), (1, 1)),
+    ((2, 3), (1, 1), (1, 1)),
+    ((2, 3), (1, 1), (2, 1)),
+    ((3, 3), (2, 2), (1, 1)),
+    ((2, 2), (2, 2), (1, 2)),
+    ((5, 4), (3, 2), (1, 1)),
+    ((3, 2), (2, 3), (2, 3)),
+    ((1, 3), (3, 2), (1, 1)),
+]
 
 
 @pytest.mark.parametrize("pads", [((0, 0), (0, 0)), ((1, 0), (1, 1))])
 @pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize(
-    ("window", "strides", "dilations", "convolves"),
-    [
-        *[(window, strides, (1, 1), False) for window, strides in APART],
-        ((2, 3), (1, 1), (1, 1), False),
-        ((2, 3), (1, 1), (2, 1), False),
-        ((3, 3), (2, 2), (1, 1), True),
-        ((2, 2), (2, 2), (1, 2), True),
-    ],
-)
-def test_the_way_back_through_windows_that_are_apart_or_of_step_one_is_no_convolution(
+@pytest.mark.parametrize(("window", "strides", "dilations"), WINDOWS)
+def test_the_way_back_through_windows_is_no_convolution(
     window: tuple[int, int], strides: tuple[int, int], dilations: tuple[int, int],
-    convolves: bool, last: bool, pads: tuple[tuple[int, int], ...],
+    last: bool, pads: tuple[tuple[int, int], ...],
 ) -> None:  # fmt: skip
     pool, made, random = REGISTRY["gv.sum_pool"], list[str](), np.random.default_rng(0)
     x = random.random((2, 7, 8, 3) if last else (2, 3, 7, 8))
@@ -162,7 +162,29 @@ def test_the_way_back_through_windows_that_are_apart_or_of_step_one_is_no_convol
     (found,) = pool.gradient(
         Call(pool, (x,), results, attributes, specs[0], Emit(), specs[1]), grad
     )
-    assert ("gv.conv_transpose" in made) == convolves
+    assert "gv.conv_transpose" not in made
     one = np.eye(x.size).reshape(x.size, *x.shape)
     seen = [(pool.evaluate(each, **attributes)[0] * grad).sum() for each in one]
     np.testing.assert_allclose(found, np.reshape(seen, x.shape), rtol=1e-12)
+
+
+def test_what_windows_see_is_counted_along_each_axis() -> None:
+    """So no image of counts is kept, but a row for each axis."""
+    pool, sizes = REGISTRY["gv.avg_pool"], list[int]()
+    x = np.random.default_rng(0).random((1, 40, 30, 2), np.float32)
+    attributes = {
+        "window": (3, 3), "strides": (1, 2), "pads": ((1, 1), (1, 0)), "dilations": (1, 1),
+        "channels_last": True, "count_padding": False,
+    }  # fmt: skip
+
+    class Emit(EagerEmit):
+        def __call__(self, op: Any, *operands: Any, **given: Any) -> Any:
+            if op.name == "gv.sum_pool":
+                sizes.append(operands[0].size)
+            return super().__call__(op, *operands, **given)
+
+    results = pool.evaluate(x, **attributes)
+    specs = (spec_of_array(x),), (spec_of_array(results[0]),)
+    found = pool.decompose(Call(pool, (x,), results, attributes, specs[0], Emit(), specs[1]))
+    assert sorted(sizes) == [30, 40, x.size]
+    np.testing.assert_allclose(found, results[0], rtol=1e-6)
