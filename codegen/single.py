@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any, cast
+from math import prod
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -26,7 +27,7 @@ from ..ir.ops.reduce import leaves_few
 from ..ir.program import Program, finish, new_function, set_level, set_ranges
 from ..ir.text import print_module
 from ..ir.types.dims import Dim, Range, parse
-from ..ir.types.dtypes import DType, bf16
+from ..ir.types.dtypes import DType, bf16, of_numpy
 from ..ir.types.tensor import TensorSpec
 from ..runtime.model import Model
 from .compiled import Compiled, Options, target_of
@@ -48,6 +49,7 @@ def near(op: type[Elementwise], dtype: DType, attributes: Mapping[str, Any]) -> 
     """
     made: list[Kernel] = []
     given = tuple(attributes.items())
+    spread = Broadcasting(op, attributes)
 
     def call(*arrays: Array) -> Array:
         """Carry the operation out on all elements in a row."""
@@ -57,6 +59,8 @@ def near(op: type[Elementwise], dtype: DType, attributes: Mapping[str, Any]) -> 
         for x in arrays[1:]:
             if x.shape != shape:
                 shape = np.broadcast_shapes(*[x.shape for x in arrays])
+                if (found := spread(shape, arrays)) is not None:
+                    return found
                 arrays = tuple([np.broadcast_to(x, shape) for x in arrays])
                 break
         if 0 in shape:
@@ -65,6 +69,78 @@ def near(op: type[Elementwise], dtype: DType, attributes: Mapping[str, Any]) -> 
         return result if len(shape) == 1 else result.reshape(shape)
 
     return call
+
+
+class Broadcasting:
+    """Computes an element-wise operation on arrays that broadcast, without copies of their size.
+
+    That is a kernel for each way to broadcast, of a few axes: it pays where there are many
+    elements, and from some calls on.
+    """
+
+    MANY: ClassVar[int] = 1 << 14
+    """The fewest elements."""
+    WORTH: ClassVar[int] = 1 << 22
+    """So many elements in all calls are worth a kernel."""
+    DEEPEST: ClassVar[int] = 4
+    """The most axes of which some broadcast and some do not, in turns."""
+
+    def __init__(self, op: type[Elementwise], attributes: Mapping[str, Any]) -> None:
+        self.op, self.attributes = op, dict(attributes)
+        self.seen = 0
+        self.known: dict[tuple[object, ...], tuple[Kernel, Sequence[tuple[int, ...]]] | None] = {}
+
+    def __call__(self, shape: tuple[int, ...], arrays: Sequence[Array]) -> Array | None:
+        """Return the result, which has a shape; None: it is to be computed in another way."""
+        size = prod(shape)
+        if size < self.MANY:
+            return None
+        if self.seen < self.WORTH:
+            self.seen += size
+            return None
+        if not all(x.flags.c_contiguous for x in arrays):
+            return None
+        key = tuple([(x.dtype, x.shape) for x in arrays])
+        if key not in self.known:
+            if len(self.known) >= 512:
+                self.known.clear()
+            self.known[key] = self.made(shape, arrays)
+        found = self.known[key]
+        if found is None:
+            return None
+        kernel, shapes = found
+        flat = [x.reshape(few) for x, few in zip(arrays, shapes, strict=True)]
+        result: Array = kernel(*flat).reshape(shape)
+        return result
+
+    def made(
+        self, shape: tuple[int, ...], arrays: Sequence[Array]
+    ) -> tuple[Kernel, Sequence[tuple[int, ...]]] | None:
+        """Return a kernel and the shapes that it takes."""
+        shapes = few_axes(shape, [x.shape for x in arrays])
+        if len(shapes[0]) > self.DEEPEST:
+            return None
+        specs = [TensorSpec(of_numpy(x.dtype), few) for x, few in zip(arrays, shapes, strict=True)]
+        return whole(self.op, specs, self.attributes), shapes
+
+
+def few_axes(shape: tuple[int, ...], shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Return shapes that broadcast to one, with neighbours joined along which the same ones do.
+
+    >>> few_axes((2, 3, 4), [(2, 3, 4), (3, 4)])
+    [(2, 12), (1, 12)]
+    """
+    deep = [(1,) * (len(shape) - len(each)) + each for each in shapes]
+    joined: list[tuple[tuple[bool, ...], int]] = []
+    for size, *sizes in zip(shape, *deep, strict=True):
+        which = tuple([each != 1 for each in sizes])
+        if size == 1:
+            continue
+        if joined and joined[-1][0] == which:
+            joined[-1] = which, joined[-1][1] * size
+        else:
+            joined.append((which, size))
+    return [tuple([size if which[i] else 1 for which, size in joined]) for i in range(len(shapes))]
 
 
 @lru_cache(maxsize=512)

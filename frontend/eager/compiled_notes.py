@@ -26,6 +26,7 @@ from ...ir.types.dtypes import bf16, f16, of_numpy
 from ...ir.types.shapes import normalize_axes
 from ...ir.types.tensor import TensorSpec
 from .kernels import MANY, SIGNED
+from .long_rows import is_usual
 
 STEPS = 24
 """So many operations one after the other cost more than a call of compiled code, ..."""
@@ -109,11 +110,6 @@ class NotedCall:
         if self.op.moved(len(self.operands)) is not None:
             seen = [stood_for(x) for x in seen]
         return all(map(is_usual, seen)) and self.op.HOST is None and self.is_exact(arrays)
-
-
-def is_usual(x: Array) -> bool:
-    """Say whether an array has elements, of a type that compiled code computes as numpy does."""
-    return x.size > 0 and (x.dtype.kind in "biu" or (x.dtype.kind == "f" and x.dtype.itemsize > 2))
 
 
 STAND_INS: dict[np.dtype[np.generic], np.dtype[np.generic]] = {

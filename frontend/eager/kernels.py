@@ -106,7 +106,8 @@ def kernels_of(op: type[Op]) -> dict[np.dtype[np.generic], Kernel]:
     if not issubclass(op, Elementwise) or function is None:
         return {}
     if issubclass(op, Binary):
-        function = in_long_rows(function)
+        is_exact = REGISTRY.get(op.name) is op and op.name not in SIGNED and not is_compiled(op)
+        function = in_long_rows(function, op if is_exact else None)
     kernels = {
         row.numpy: _kernel(SIGNED.get(op.name, function), row, result=op.RESULT)
         if row.kind in "fc"
@@ -174,7 +175,7 @@ A NaN that signals, which only bits make, stays one.
 
 def of_halves(op: type[Elementwise], row: rows.DType, function: Kernel) -> Kernel:
     """Return what computes an operation on floats of 16 bits, which numpy does one by one."""
-    return of_many(function, near(op, row, {}))
+    return by_need(function, lambda: near(op, row, {}), many=SOME)
 
 
 def is_compiled(op: type[Elementwise]) -> bool:

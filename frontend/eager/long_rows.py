@@ -14,20 +14,40 @@ from math import prod
 
 import numpy as np
 
+from ...ir.families import Elementwise
 from ...ir.op import Array
 
 Function = Callable[..., Array]
 
 MANY = 1 << 14
 """So many elements are worth looking how they lie."""
+MUCH = 1 << 17
+"""So many elements are worth compiled code where rows are short."""
 SHORT = 64
 """Rows of so many elements are short."""
 LONG = 2048
 """Rows of at most so many are made of them."""
 
 
-def in_long_rows(function: Function) -> Function:
-    """Return an element-wise function of two arrays that goes through long rows."""
+def in_long_rows(function: Function, op: type[Elementwise] | None = None) -> Function:
+    """Return an element-wise function of two arrays that goes through long rows.
+
+    Where that cannot be, compiled code of an operation goes through many rows that are short.
+    """
+    spread: list[Callable[..., Array | None]] = []
+
+    def compiled(x: Array, y: Array) -> Array | None:
+        """Return the result of compiled code, where it is to be that."""
+        if op is None or x.dtype != y.dtype or not is_usual(x):
+            return None
+        shape = np.broadcast_shapes(x.shape, y.shape)
+        if prod(shape) < MUCH or _row(shape, x.shape, y.shape) >= LONG:
+            return None
+        if not spread:
+            from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
+
+            spread.append(single.Broadcasting(op, {}))
+        return spread[0](shape, (x, y))
 
     @wraps(function)
     def kernel(x: Array, y: Array) -> Array:
@@ -37,9 +57,29 @@ def in_long_rows(function: Function) -> Function:
             made = repeated(function, x, y)
         else:
             made = repeated(lambda large, small: function(small, large), y, x)
+        if made is None:
+            made = compiled(x, y)
         return function(x, y) if made is None else made
 
     return kernel
+
+
+def is_usual(x: Array) -> bool:
+    """Say whether an array has elements, of a type that compiled code computes as numpy does."""
+    return x.size > 0 and (x.dtype.kind in "biu" or (x.dtype.kind == "f" and x.dtype.itemsize > 2))
+
+
+def _row(shape: tuple[int, ...], *shapes: tuple[int, ...]) -> int:
+    """Return how many elements numpy goes through at a time."""
+    deep = [(1,) * (len(shape) - len(each)) + each for each in shapes]
+    length, last = 1, None
+    for size, *sizes in zip(*[each[::-1] for each in (shape, *deep)], strict=True):
+        which = tuple([each != 1 for each in sizes])
+        if size != 1 and which != (last or which):
+            break
+        if size != 1:
+            length, last = length * size, which
+    return length
 
 
 def repeated(function: Function, large: Array, small: Array) -> Array | None:

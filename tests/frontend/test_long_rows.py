@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 import gravure.tf as tf
+from gravure.codegen import single
+from gravure.frontend.eager import kernels
 from gravure.frontend.eager.long_rows import in_long_rows, repeated
 from gravure.ir.types import numerics
 
@@ -112,3 +115,57 @@ def test_signs_of_narrow_floats_are_bits_as_in_functions(
         np.testing.assert_array_equal(made.astype(np.float32), wanted)
     assert function(tf.constant(every)).numpy().tobytes() == compiled.tobytes()
     assert not widened
+
+
+BROADCAST = [
+    ((700, 3, 80), (700, 1, 80)),
+    ((9000, 16), (9000, 1)),
+    ((4, 33, 33, 40), (33, 1, 40)),
+    ((40000, 1), (1, 8)),
+]
+
+
+@pytest.mark.parametrize("shapes", BROADCAST)
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8", "float16", "bfloat16"])
+def test_short_rows_are_gone_through_by_compiled_code_of_the_same_bits(
+    shapes: tuple[tuple[int, ...], tuple[int, ...]], dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(3)
+    x, y = (tf.cast(tf.constant(random.integers(1, 90, shape)), dtype) for shape in shapes)
+    whole = [tf.constant(tf.broadcast_to(z, np.broadcast_shapes(*shapes)).numpy()) for z in (x, y)]
+    made: list[object] = []
+    spread = single.Broadcasting.made
+
+    def counted(self: single.Broadcasting, *given: Any) -> Any:
+        made.append(found := spread(self, *given))
+        return found
+
+    monkeypatch.setattr(single.Broadcasting, "WORTH", 0)
+    monkeypatch.setattr(single.Broadcasting, "made", counted)
+    for function in FUNCTIONS:
+        if function is operator.truediv and "int" in dtype:
+            continue
+        found, wanted = function(x, y), function(*whole)
+        assert found.numpy().tobytes() == wanted.numpy().tobytes()
+        turned, wanted = function(y, x), function(*whole[::-1])
+        assert turned.numpy().tobytes() == wanted.numpy().tobytes()
+    assert made
+    assert None not in made
+
+
+def test_axes_that_broadcast_alike_are_one() -> None:
+    assert single.few_axes((2, 3, 4), [(2, 3, 4), (3, 4)]) == [(2, 12), (1, 12)]
+    assert single.few_axes((5, 1, 6), [(5, 1, 6), ()]) == [(30,), (1,)]
+    assert single.few_axes((5, 6), [(5, 1), (1, 6)]) == [(5, 1), (1, 6)]
+
+
+def test_floats_of_16_bits_are_computed_by_compiled_code_once_they_come_often() -> None:
+    calls: list[str] = []
+
+    def told(name: str) -> Callable[..., Any]:
+        return lambda x: calls.append(name) or x
+
+    kernel = kernels.by_need(told("numpy"), lambda: told("compiled"), many=kernels.SOME)
+    for _ in range(kernels.OFTEN + 1):
+        kernel(np.ones(3, np.float16))
+    assert calls == ["numpy"] * kernels.OFTEN + ["compiled"]
