@@ -245,12 +245,14 @@ class Notes:
             return self.step(whole, operands)
 
     def begun(
-        self, op: type[Op], attributes: dict[str, object], results: Sequence[Array]
-    ) -> Tensor | tuple[Tensor, ...]:
-        """Return the results of an operation without operands; large ones are made each time."""
-        is_large = sum(x.nbytes for x in results) > LARGEST
+        self, op: type[Op], operands: Sequence[Tensor], attributes: dict[str, object],
+        results: Sequence[Array],
+    ) -> Tensor | tuple[Tensor, ...]:  # fmt: skip
+        """Return the results of an operation on constants; large ones are made each time."""
+        sizes = map(_stored, results) if operands else [x.nbytes for x in results]
+        is_large = sum(sizes) > LARGEST and all(_stored(x._array) <= LARGEST for x in operands)
         if is_large and not isinstance(attributes.get("value"), np.ndarray):
-            return self.added(op, [], attributes, results)
+            return self.added(op, [*map(self.place_of, operands)], attributes, results)
         return Tensor(results[0]) if len(results) == 1 else tuple(map(Tensor, results))
 
     def added(

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -37,11 +37,10 @@ from .operators import Operators
 if TYPE_CHECKING:
     from ..values.texts import Text
 
-NOTING: ContextVar[Callable[[type[Op], dict[str, object], Sequence[Array]], Any] | None] = (
-    ContextVar("noting", default=None)
-)
+Note: TypeAlias = Callable[[type[Op], Sequence[Any], dict[str, object], Sequence[Array]], Any]
+NOTING: ContextVar[Note | None] = ContextVar("noting", default=None)
 """While it is noted what a function does: what makes tensors of the results of an operation that
-has no operands."""
+has constants for operands, or none."""
 
 
 def apply(op: type[Op], *operands: Any, **attributes: object) -> Any:
@@ -57,8 +56,8 @@ def apply(op: type[Op], *operands: Any, **attributes: object) -> Any:
     if STATE.busy:
         return _apply_anywhere(op, operands, attributes)
     made = evaluate(op, arrays, attributes)
-    if not operands and (note := NOTING.get()) is not None:
-        return note(op, attributes, made)
+    if (note := NOTING.get()) is not None:
+        return note(op, operands, attributes, made)
     return Tensor(made[0]) if len(made) == 1 else tuple(map(Tensor, made))
 
 

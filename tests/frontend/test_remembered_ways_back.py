@@ -19,6 +19,7 @@ CALLS = {
     "resized": (lambda x: tf.image.resize(x, [4, 4]), (1, 9, 7, 3)),
     "large": (lambda x: tf.image.resize(x, [4, 4]), (1, 150, 160, 3)),
     "pooled": (lambda x: tf.nn.avg_pool(x, 3, 2, "SAME"), (2, 9, 7, 3)),
+    "pooled to much": (lambda x: tf.nn.avg_pool(x, 3, 1, "SAME"), (1, 260, 250, 2)),
 }
 
 
