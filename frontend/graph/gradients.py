@@ -411,12 +411,51 @@ class OutwardNodes(GraphNodes):
         return super().gradients(again, received, wanted)
 
 
+class Followed(Looked):
+    """A recording that refuses values of which it does not know where they come from.
+
+    Functions that are told types and shapes alone may give those of their results alone: what these
+    depend on cannot be seen then.
+    """
+
+    def __init__(self, emit: Emitter, known: set[int] | None = None) -> None:
+        super().__init__(emit)
+        self.known: set[int] = set() if known is None else known
+
+    @property
+    def emit(self) -> Emitter:
+        """Carry out an operation on what is known, and record it."""
+        return self._carry_out
+
+    def _carry_out(self, op: type[Op], *operands: object, **attributes: object) -> Any:
+        self._check(operands)
+        made = super().emit(op, *operands, **attributes)
+        self.known.update(map(id, made if isinstance(made, tuple) else (made,)))
+        return made
+
+    def watch(self, values: Sequence[object]) -> list[object]:
+        """Return values that are told apart from all others."""
+        made = super().watch(values)
+        self.known.update(map(id, made))
+        return made
+
+    def results(self, values: Sequence[object]) -> Sequence[Any]:
+        """Take note of the results."""
+        self._check(values)
+        return super().results(values)
+
+    def _check(self, values: Sequence[object]) -> None:
+        if any(is_unknown(value) and id(value) not in self.known for value in values):
+            raise UnknownValueError("where a value comes from is not known before it is run")
+
+
 class LookedFrame(Frame):
     """A run on types and shapes alone, which is looked at for what depends on what."""
 
     def again(self, reads: Sequence[object]) -> tuple[Frame, Recorded]:
         """Return a frame in which an operation is run once more."""
-        record = Looked(self.emit)
+        assert isinstance(self.recorded, Followed)
+        record = Followed(self.emit, self.recorded.known)
         made = LookedFrame(self.store, record.emit, self.symbols, self.records, record, [*reads])
         return made, record
 
@@ -461,7 +500,7 @@ def _reached(
     op: Operation, has: tuple[bool, ...], specs: Sequence[TensorSpec]
 ) -> Set[Hashable] | None:
     """Return what has gradients of what goes back through an operation; None if values say that."""
-    record = Looked(emit_abstract)
+    record = Followed(emit_abstract)
     frame = LookedFrame(Store(), record.emit, recorded=record)
     inner: Operation = op
     while isinstance(inner.kind, Backward):
@@ -482,9 +521,9 @@ def _reached(
 
 
 def known_value(tensor: GraphTensor) -> Array | None:
-    """Return the elements of a constant."""
-    value = tensor.op.attributes.get("value") if tensor.op.kind is CONSTANT else None
-    return None if value is None else np.asarray(value)
+    """Return the elements of a constant that slopes do not go by."""
+    of_none = tensor.op.kind is CONSTANT and tensor.spec.dtype.kind not in "fc"
+    return np.asarray(tensor.op.attributes["value"]) if of_none else None
 
 
 def recorded(op: Operation, grads: Sequence[object], wanted: Sequence[bool]) -> list[object]:

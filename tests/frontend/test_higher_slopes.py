@@ -110,3 +110,31 @@ def test_second_slopes_of_losses_by_labels(loss, traced):
     if loss == "softmax":  # TensorFlow: by logits alone what labels add to the slope is not seen
         assert np.allclose(made[0][1], 3 * NN.softmax(LOGITS) - 1, atol=1e-5)
         assert not np.any(made[1][0])
+
+
+ROWS = tf.constant(np.random.RandomState(1).rand(2, 3).astype(np.float32))
+MOVED = {
+    "joined": lambda x: tf.concat([x[:, :1], x[:, 1:] * 2], 1),
+    "stacked": lambda x: tf.stack([x, x * x], 1),
+    "taken apart": lambda x: tf.stack(tf.unstack(x, 3, axis=1)[::-1], 1),
+    "cut": lambda x: tf.split(x, [1, 2], 1)[1],
+    "padded": lambda x: tf.pad(x, [[0, 0], [1, 0]]),
+    "gathered": lambda x: tf.gather(x, [2, 0, 0], axis=1),
+    "repeated": lambda x: tf.tile(x, [1, 2]),
+    "saturated": lambda x: tf.image.adjust_saturation(tf.reshape(x, [1, 1, 2, 3]), 1.5),
+    "turned": lambda x: tf.roll(tf.reverse(x, [1]), 1, 0),
+    "chosen": lambda x: tf.where(x > 0.5, x * x, tf.transpose(tf.transpose(x))),
+}
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "at once"])
+@pytest.mark.parametrize("name", MOVED)
+def test_slopes_of_slopes_of_what_is_moved_are_those_at_once(name, way):
+    """What was joined had none in graphs: rules that are told shapes alone hide where they go."""
+
+    def cubes(x):
+        return MOVED[name](x) ** 3
+
+    wanted = three(cubes, ROWS)
+    for found, expected in zip(WAYS[way](cubes, ROWS), wanted, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
