@@ -123,6 +123,8 @@ def infer_primitive(
 
 TRIED = (1, 2, 4, 7)
 """Sizes that are put in, another for each operand, where equal ones are refused: groups of two."""
+MOST_APART = 16
+"""Open sizes that are tried apart from the others."""
 MOST_SOLVED = 32
 """Combinations of values of symbols that make computed sizes known ones."""
 MOST_TRIED = 3
@@ -284,6 +286,18 @@ def _trials(specs: Sequence[TensorSpec]) -> Iterator[list[TensorSpec]]:
             yield [_fill(spec, size, shape) for spec in specs]
     for size in (low, high):
         yield _aligned(specs, size)
+    if shapes == [None]:
+        yield from _one_apart(specs, low, high)
+
+
+def _one_apart(specs: Sequence[TensorSpec], size: int, other: int) -> Iterator[list[TensorSpec]]:
+    """Give specs with one size put in for all of them that are open but one.
+
+    A window of 7 goes once into an image of 7, and one of 11 into 11: both are 1 only by chance.
+    """
+    names = dict.fromkeys(name for s in specs for d in s.dims for name in sorted(symbols(d)))
+    for name in islice(names, MOST_APART):
+        yield [_fill(_put(spec, {name: other}), size, None) for spec in specs]
 
 
 def _aligned(specs: Sequence[TensorSpec], size: int) -> list[TensorSpec]:

@@ -144,3 +144,38 @@ def test_no_size_that_is_tried_is_taken_for_known(size: int) -> None:
         product = tf.matmul(x, y)
         given = {x: np.ones((2, size), np.float32), y: np.ones((size, 5), np.float32)}
         assert session.run(tf.shape(product), given).tolist() == [2, 5]
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (lambda x, w: tf.nn.conv2d(x, w, 2, "VALID"), [(1, 7, 9, 2), (3, 3, 2, 4)]),
+        (lambda x, w: tf.nn.conv2d(x, w, 1, "VALID"), [(1, 7, 9, 2), (3, 3, 2, 4)]),
+        (lambda x, w: tf.nn.depthwise_conv2d(x, w, [1] * 4, "VALID"), [(1, 7, 9, 2), (3, 3, 2, 1)]),
+        (lambda x, w: tf.nn.conv1d(x, w, 2, "VALID"), [(1, 9, 2), (3, 2, 4)]),
+        (
+            lambda x, w: tf.nn.conv3d(x, w, [1, 2, 2, 2, 1], "VALID"),
+            [(1, 5, 6, 7, 2), (3, 3, 3, 2, 4)],
+        ),
+    ],
+)
+def test_windows_of_unknown_sizes_are_not_taken_for_as_large_as_images(
+    function: Callable[..., Any], shapes: list[tuple[int, ...]]
+) -> None:
+    """The results of each had one element along each axis: so had ones of their shape."""
+    given = [tf.constant(np.random.RandomState(0).rand(*s).astype(np.float32)) for s in shapes]
+    found: list[Any] = []
+
+    def slopes(*xs: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            made = function(*xs)
+        found.append(made.shape)
+        return made, *tape.gradient(made, xs)
+
+    signature = [tf.TensorSpec([None] * len(s)) for s in shapes]
+    wanted = slopes(*given)
+    got = tf.function(slopes, input_signature=signature)(*given)
+    assert all(size is None for size in found[1][1:-1])
+    for a, b in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
