@@ -335,7 +335,9 @@ class Function:
         """Return the trace that there is for arguments; names that specs give are its own."""
         found = self.cache.get(key) or self.cache.get((key, id(STATE.context)))
         if found is None:
-            return self._wider.get(key)
+            wider = self._wider.get(key)
+            serves = wider is None or not bound.variables or wider.serves(bound.passed)
+            return wider if serves else None
         if bound.variables and not found.serves(bound.passed):
             return self.cache.get((key, of_themselves(bound.passed)))
         named = bound.named()

@@ -40,6 +40,7 @@ from ..graph.inference import spec_of as spec_of_elements
 from ..graph.kinds import Composite, NoGradientError, Primitive
 from ..graph.variables import Handle, VariableState
 from ..models.later import Pace
+from ..values.context import STATE, passing
 from ..values.devices import PlacementError
 from ..values.run_errors import OpError
 from ..values.texts import Text, as_kept, as_objects
@@ -207,11 +208,12 @@ class HostStep(PythonCall):
 
     def prepared(self, *arrays: Array) -> Callable[[], Sequence[Array]]:
         """Return what calls it with arrays, in whatever thread; this one's run takes note of it."""
-        noted, store = RUNS.done, RUNS.store
+        noted, store, passed = RUNS.done, RUNS.store, STATE.passed
 
         def call() -> Sequence[Array]:
             RUNS.done, RUNS.store = noted, store
-            return self(*arrays)
+            with passing(passed):
+                return self(*arrays)
 
         return call
 

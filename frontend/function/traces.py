@@ -249,7 +249,7 @@ class ConcreteFunction:
                 for i in range(len(mine.leaves))
                 if i not in mine.specs
             )
-            and (not bound.variables or self.serves(bound.passed))
+            and (not (passed := bound.passed) or self.serves(passed))
         )
 
     def __call__(self, *args: object, **kwargs: object) -> Any:

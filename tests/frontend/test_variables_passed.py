@@ -203,3 +203,36 @@ def test_what_is_counted_is_what_is_passed():
     a, b = tf.Variable(2), tf.Variable(0)
     assert [int(limited(v)) for v in (a, b, a, b)] == [2, 0, 3, 1]
     assert [a.numpy(), b.numpy()] == [4, 2]
+
+
+def test_sizes_left_open_serve_other_variables_too():
+    @tf.function(reduce_retracing=True)
+    def scaled(v, x):
+        v.assign_add(1.0)
+        return v * tf.reduce_sum(x)
+
+    a, b = tf.Variable(1.0), tf.Variable(2.0)
+    found = [float(scaled(v, tf.ones([k]))) for v in (a, b, a) for k in (1, 2, 3)]
+    assert found == [2.0, 6.0, 12.0, 3.0, 8.0, 15.0, 5.0, 12.0, 21.0]
+    assert scaled.experimental_get_tracing_count() == 2
+
+
+def test_variables_come_by_structures_names_and_methods():
+    class Model(tf.Module):
+        def __init__(self):
+            self.w = tf.Variable(2.0)
+
+        @tf.function
+        def step(self, parts, *more, last):
+            parts["a"][0].assign_add(self.w * last)
+            return parts["a"][0] + tf.add_n([v + 0.0 for v in more])
+
+    def given(start):
+        return [tf.Variable(start + i) for i in range(4)]
+
+    model, first, second = Model(), given(1.0), given(10.0)
+    for a, b, c, d in (first, second, second):
+        made = model.step({"a": [a]}, b, c, last=d)
+    assert float(made) == 10.0 + 2 * 2 * 13.0 + 11.0 + 12.0
+    assert [float(v) for v in first] == [9.0, 2.0, 3.0, 4.0]
+    assert model.step.experimental_get_tracing_count() == 1
