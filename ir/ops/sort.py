@@ -45,6 +45,10 @@ def first_of(x: Array, k: int, axis: int, *, largest: bool) -> Array:
     array([4])
     """
     count = x.shape[axis]
+    if count >= LONG and 0 < k <= count // (4 * CLASS):
+        long = np.moveaxis(x, axis, -1)
+        each = [_first_of_row(row, k, largest=largest) for row in long.reshape(-1, count)]
+        return np.moveaxis(np.array(each, np.int64).reshape(*long.shape[:-1], k), -1, axis)
     if 0 < 8 * k < count and x.size:
         rows = np.moveaxis(x, axis, -1).reshape(-1, count)
         place = count - k if largest else k - 1
@@ -59,6 +63,28 @@ def first_of(x: Array, k: int, axis: int, *, largest: bool) -> Array:
     return order_of(x, axis, descending=largest).take(range(k), axis).astype(np.int64)
 
 
+def _first_of_row(row: Array, k: int, *, largest: bool) -> Array:
+    """Return the indices of the k best of a long row.
+
+    It is parted into classes. The k-th best of what is best in each is no better than the k-th best
+    of all: no more than what is as good as that is sorted.
+    """
+    classes = len(row) // CLASS
+    parts = row[: classes * CLASS].reshape(CLASS, classes)
+    best = np.maximum.reduce(parts, axis=0) if largest else np.minimum.reduce(parts, axis=0)
+    place = classes - k if largest else k - 1
+    worst = np.partition(best, place)[place]
+    is_whole = row.dtype.kind != "f" or not np.isnan(best).any()
+    if not is_whole or np.isnan(row[classes * CLASS :]).any():  # NaN have a place of their own
+        return order_of(row, 0, descending=largest)[:k].astype(np.int64)
+    few = np.flatnonzero(row >= worst if largest else row <= worst)
+    return few[order_of(row[few], 0, descending=largest)[:k]]
+
+
+LONG = 1 << 12
+"""Rows of so many elements are looked at by classes."""
+CLASS = 32
+"""Elements of a class."""
 FEW = 16
 """How many of a column are kept in registers at most."""
 PLACES = 32

@@ -282,6 +282,25 @@ def test_few_of_many_are_the_first_in_order(k: int, largest: bool) -> None:
     np.testing.assert_array_equal(found, order_of(x, 1, descending=largest)[:, :k])
 
 
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("k", [1, 5, 32])
+@pytest.mark.parametrize("count", [4096, 4127, 10_000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.uint8])
+def test_few_of_long_rows_are_the_first_in_order(
+    dtype: type[np.generic], count: int, k: int, largest: bool
+) -> None:
+    random = np.random.default_rng(k)
+    for spread in (0, 3, 1e6):  # all are equal, many are, few are
+        x = (np.abs(random.standard_normal((3, count))) * spread).astype(dtype)
+        if np.issubdtype(dtype, np.floating):
+            x[0, 7], x[1, -1], x[2, 3:5], x[2, 9:11] = np.nan, np.nan, np.inf, -0.0
+        for rows, axis in ((x, 1), (np.ascontiguousarray(x.T), 0), (x[:, ::-1], 1)):
+            found = first_of(rows, k, axis, largest=largest)
+            wanted = order_of(rows, axis, descending=largest).take(range(k), axis)
+            np.testing.assert_array_equal(found, wanted)
+    assert first_of(np.zeros((0, count)), k, 1, largest=largest).shape == (0, k)
+
+
 def test_bits_and_numbers_are_made_wider_with_their_signs() -> None:
     for source, x, wanted in (("i1", True, -1), ("i1", False, 0), ("i8", -3, -3), ("i8", 3, 3)):
         text = f"""func.func @main(%x: {source}) -> i32 {{
