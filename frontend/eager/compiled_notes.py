@@ -20,6 +20,7 @@ from xdsl.ir import SSAValue
 from ...ir.build import GraphEmit
 from ...ir.families import Elementwise
 from ...ir.op import REGISTRY, Array, Op
+from ...ir.ops.elementwise import Add, Neg, Sub
 from ...ir.ops.reduce import Reduction, is_along_rows, leaves_few
 from ...ir.types.dims import parse
 from ...ir.types.dtypes import bf16, f16, of_numpy
@@ -112,6 +113,8 @@ class NotedCall:
         return all(map(is_usual, seen)) and self.op.HOST is None and self.is_exact(arrays)
 
 
+BY_PARTS: frozenset[type[Op]] = frozenset({Add, Neg, Sub})
+"""What is done to a complex number by doing it to both of its parts."""
 STAND_INS: dict[np.dtype[np.generic], np.dtype[np.generic]] = {
     np.dtype(np.complex64): np.dtype(np.int64),
     f16.numpy: np.dtype(np.int16),
@@ -189,6 +192,18 @@ class Noted:
         given = [stood_for(self.arrays[i]) for i in self.given]
         return all(map(is_usual, given)) and all(call.fits(self.arrays) for call in self.calls)
 
+    def part_by_part(self) -> Noted | None:
+        """Return what is done to both parts of complex numbers; None: it is not the same."""
+        places = {i for call in self.calls for i in (*call.operands, *call.results)}
+        seen = [self.arrays[i] for i in sorted(places)]
+        alike = {(x.dtype, x.shape) for x in seen}
+        apart = all(call.op in BY_PARTS for call in self.calls) and not self.constants()
+        if not apart or len(alike) != 1 or seen[0].dtype.kind != "c" or not seen[0].ndim:
+            return None
+        shape = (*seen[0].shape[:-1], 2 * seen[0].shape[-1])
+        one = np.broadcast_to(np.zeros((), seen[0].real.dtype), shape)
+        return replace(self, arrays=[one] * len(self.arrays))
+
     def in_rows(self) -> bool:
         """Say whether all that is done is element-wise, on arrays of one shape and on numbers.
 
@@ -259,6 +274,10 @@ def compiled(noted: Noted, times: int = 1) -> Kernel | None:
 
     `times` is how often it was done.
     """
+    if (parts := noted.part_by_part()) is not None:
+        kinds = [noted.arrays[i].dtype for i in noted.results]
+        kernel = compiled(parts, times)
+        return None if kernel is None else cast("Kernel", partial(_of_parts, kernel, kinds))
     if not noted.is_worth_it(times) or not noted.can_be_compiled():
         return None
     types = [noted.arrays[i].dtype for i in noted.results]
@@ -274,6 +293,16 @@ def _moved(
 ) -> Array | Sequence[Array]:
     """Carry out a kernel on what stands for elements, and return these."""
     made = kernel(*map(stood_for, given))
+    if len(types) == 1:
+        return made.view(types[0])
+    return [x.view(kind) for x, kind in zip(made, types, strict=True)]
+
+
+def _of_parts(
+    kernel: Kernel, types: Sequence[np.dtype[np.generic]], *given: Array
+) -> Array | Sequence[Array]:
+    """Carry a kernel out on the parts of complex numbers, which lie side by side."""
+    made = kernel(*[np.ascontiguousarray(x).view(x.real.dtype) for x in given])
     if len(types) == 1:
         return made.view(types[0])
     return [x.view(kind) for x, kind in zip(made, types, strict=True)]

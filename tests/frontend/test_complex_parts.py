@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
-from gravure.frontend.eager import complex_parts
+from gravure.frontend.eager import compiled_notes, complex_parts
 from gravure.frontend.eager.complex_parts import Kernel, of_formula, products_along
 from gravure.ir import REGISTRY
 from gravure.ir.types.dtypes import of_numpy
@@ -178,3 +178,23 @@ def test_a_compiled_product_is_what_is_written() -> None:
         for each, run in zip(made, (function, function.function), strict=True):
             run(z, np.empty(24, part), np.empty(24, part), each, 7, 3)
         assert made[0].tobytes() == made[1].tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_sums_of_many_numbers_are_compiled_part_by_part(dtype, monkeypatch):
+    called = []
+    parts = compiled_notes._of_parts
+    monkeypatch.setattr(
+        compiled_notes, "_of_parts", lambda *given: called.append(1) or parts(*given)
+    )
+    random = np.random.default_rng(4)
+    whole = random.standard_normal((3, 400, 500)) + 1j * random.standard_normal((3, 400, 500))
+    xs = [tf.constant(x.astype(dtype)) for x in whole]
+    xs[1] = tf.transpose(tf.constant(np.ascontiguousarray(xs[1].numpy().T)))
+    for _ in range(4):
+        found = tf.add_n(xs)
+        assert found.dtype == dtype
+        assert (
+            found.numpy().tobytes() == ((xs[0].numpy() + xs[1].numpy()) + xs[2].numpy()).tobytes()
+        )
+    assert called

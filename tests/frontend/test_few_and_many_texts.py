@@ -156,3 +156,19 @@ def joined(array, axis, sign):
     for place in np.ndindex(made.shape):
         made[place] = sign.join(lines[place].tolist())
     return made
+
+
+@pytest.mark.parametrize("fill", ["", " ", "0", "-", "*"])
+@pytest.mark.parametrize("count", [3, 500])
+def test_numbers_are_filled_up_to_a_width(fill: str, count: int) -> None:
+    numbers = np.arange(count) * 977 - 1500
+    for width in (-1, 0, 1, 6):
+        found = tf.strings.as_string(tf.constant(numbers), width=width, fill=fill)
+        for number, text in zip(numbers.tolist(), found.numpy().tolist(), strict=True):
+            sign, digits = ("-" if number < 0 else ""), str(abs(number))
+            wanted = str(number).rjust(width, fill or " ")
+            if fill == "-":
+                wanted = str(number).ljust(width)
+            elif fill == "0":
+                wanted = sign + digits.rjust(width - len(sign), "0")
+            assert text.decode() == wanted

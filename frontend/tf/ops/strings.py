@@ -565,11 +565,13 @@ def as_string(
         return found
     if numbers.dtype.kind == "f":
         return _all_written(f"%{form}{kind}".encode(), numbers)
-    if numbers.dtype.kind not in "iu" or width >= 0:
+    if numbers.dtype.kind not in "iu" or (width >= 0 and fill not in FLAGS):
         return _texts(made, numbers)
-    return _all_written(b"%d", numbers)
+    return _all_written(b"%d" if width < 0 else b"%%%s%dd" % (FLAGS[fill], width), numbers)
 
 
+FLAGS = {"": b"", " ": b"", "0": b"0", "-": b"-"}
+"""How a form of C's says what fills numbers up: zeros stand behind a sign, a minus lets it end."""
 PLAIN_FORM = re.compile(r"(?:\.(\d+))?f")
 
 
@@ -584,11 +586,13 @@ def _at_once(numbers: Array, form: str) -> Text | None:
     return None if found is None else Text(found, numbers.shape)
 
 
-def _all_written(form: bytes, numbers: Array) -> Array:
+def _all_written(form: bytes, numbers: Array) -> Array | Text:
     """Return each number written in one form: all at once, in a tenth of the time."""
+    every = (form + b"\n") * numbers.size % (*numbers.ravel().tolist(),) if numbers.size else b""
+    if numbers.size >= FEW:
+        return Text(Texts.of_signs(every, b"\n"), numbers.shape)
     each = np.empty(numbers.size, object)
-    if numbers.size:
-        each[:] = ((form + b"\n") * numbers.size % (*numbers.ravel().tolist(),)).split(b"\n")[:-1]
+    each[:] = every.split(b"\n")[:-1]
     return each.reshape(numbers.shape)
 
 
