@@ -27,6 +27,7 @@ from ...errors import GravureError
 from ...ir.op import Array, Op
 from ...ir.ops.control.state import Require
 from ...ir.types.dtypes import DType
+from ...ir.types.numerics import own
 from ...runtime.tracing import EARS
 from ..values.context import STATE
 from ..values.dispatch import NotDenseError, answered
@@ -299,7 +300,7 @@ class Notes:
             return form
         if kind in STANDS:
             array = self.arrays[self.constant(made._array).place]
-            return lambda _, __: kind(array.copy())
+            return lambda _, __: kind(own(array))
         if kind in (list, tuple) or hasattr(made, "_fields"):
             parts = [self.form(x) for x in made]
             make = kind._make if hasattr(made, "_fields") else kind

@@ -26,6 +26,7 @@ from ..samples import Sample
 from ..types.dims import Dim, DimExpr, ceil_divide, product
 from ..types.dtypes import DType, bf16, bool_, f32, f64, i4, i8, i64
 from ..types.indices import Indices, Linear, broadcast_index, flatten, unflatten
+from ..types.numerics import fill
 from ..types.shapes import UnequalError
 from ..types.tensor import TensorSpec, spec_of
 from ..windows import expect_pairs
@@ -414,7 +415,7 @@ class Pad(Op):
             return (x.take(how.places),)
         result: Array = np.empty(how.shape, x.dtype)
         if mode == "constant":
-            result[...] = value
+            fill(result, value)
         result[how.target] = x[how.source]
         for edge, inside in how.edges:
             result[edge] = result[inside]

@@ -272,3 +272,25 @@ def shift_right(x: Array, y: Array) -> Array:
     return (
         np.asarray(shifted) if x.dtype.kind == "i" else np.where(too_far, x.dtype.type(0), shifted)
     )
+
+
+BITS = {2: np.dtype(np.uint16), 8: np.dtype(np.uint64)}
+"""By size in bytes: numbers that have the bits of elements, which numpy writes one by one."""
+
+
+def fill(x: Array, value: object) -> None:
+    """Write a value to all elements of an array without gaps: by its bits, if numpy is slow."""
+    bits = BITS.get(x.dtype.itemsize)
+    if bits is None or not x.ndim or x.dtype.kind in "biuO":
+        x[...] = value
+    else:
+        x.view(bits)[...] = np.asarray(value).astype(x.dtype).view(bits)
+
+
+def own(x: Array) -> Array:
+    """Return a copy of an array, in which one element may be everywhere."""
+    if any(x.strides) or not x.size:
+        return x.copy()
+    made = np.empty(x.shape, x.dtype)
+    fill(made, x[(0,) * x.ndim])
+    return made

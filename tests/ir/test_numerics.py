@@ -12,7 +12,7 @@ import pytest
 from gravure.ir import DTYPES, REGISTRY, Call, DType, EagerEmit, spec, spec_of_array
 from gravure.ir.scalar_math import NumpyMath, Term
 from gravure.ir.types import numerics
-from gravure.ir.types.dtypes import bf16, f16, f32, f64, i8, i32, i64, u8, u64
+from gravure.ir.types.dtypes import bf16, c64, c128, f16, f32, f64, i8, i32, i64, u8, u64
 from gravure.ir.types.numerics import round_to, saturate
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -260,3 +260,19 @@ def test_quotients_and_remainders_of_all_integers_of_8_bits_are_pythons(dtype: D
     ):
         wanted = [wrap(exact(a, b), dtype) if b else 0 for a, b in wide]
         np.testing.assert_array_equal(function(x, y).ravel(), wanted)
+
+
+@pytest.mark.parametrize("row", [f16, bf16, f64, c64, c128])
+def test_one_element_everywhere_has_its_bits(row: DType) -> None:
+    for value in (1.5, -0.0, np.nan):
+        one = np.array(value).astype(row.numpy)
+        wanted = np.full((3, 4), one, row.numpy)
+        spread = np.broadcast_to(one, (3, 4))
+        made = numerics.own(spread)
+        assert made.flags.writeable
+        assert made.tobytes() == wanted.tobytes()
+        numerics.fill(made, value)
+        assert made.tobytes() == wanted.tobytes()
+    assert numerics.own(one).tobytes() == one.tobytes()
+    assert numerics.own(np.broadcast_to(one, (0, 2))).shape == (0, 2)
+    assert numerics.own(made.T).tobytes() == made.T.tobytes()
