@@ -4,6 +4,7 @@ import importlib.util
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gravure.tf as tf
@@ -101,3 +102,21 @@ def test_rows_of_a_table_are_looked_up_by_ragged_ids(space):
         assert found.numpy().tolist() == [[6.0, 7.0], [0.0, 1.0]]
     with pytest.raises(ValueError, match="expected that of weights"):
         space.safe_embedding_lookup_sparse(tf.cast(table, "float64"), ids, weights)
+
+
+@pytest.mark.parametrize("told", ["constant", "computed", "numbers"])
+def test_sizes_of_a_fed_sparse_tensor_may_be_a_tensor(told):
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        sizes = {
+            "constant": lambda: tf.constant(np.array([3, 4]), tf.int64),
+            "computed": lambda: tf.stack([tf.constant(3), v1.placeholder_with_default(4, [])]),
+            "numbers": lambda: [3, 4],
+        }[told]()
+        fed = v1.sparse_placeholder(tf.float32, shape=sizes)
+        assert fed.get_shape().as_list() == ([None, None] if told == "computed" else [3, 4])
+        rows = v1.sparse_tensor_to_dense(fed)
+        found = session.run(rows, {fed.indices: [[0, 1]], fed.values: [2.0]})
+        assert found.tolist() == [[0, 2, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+        given = v1.SparseTensorValue(np.int64([[1, 0]]), np.float32([5.0]), np.int64([3, 4]))
+        assert session.run(rows, {fed: given})[1].tolist() == [5, 0, 0, 0]

@@ -58,28 +58,38 @@ def _require_type(found: DTypeLike, wanted: DTypeLike | None, error: type[Except
 
 
 def sparse_placeholder(
-    dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None
+    dtype: DTypeLike, shape: ShapeLike | TfTensor = None, name: str | None = None
 ) -> SparseTensor:
-    """Make a sparse tensor that is fed; a shape that is known need not be fed."""
+    """Make a sparse tensor that is fed; a shape that is known, or computed, need not be fed."""
     if executing_eagerly():
         raise RuntimeError("`sparse_placeholder` is not compatible with eager execution.")
     label = f"{name}/" if name else ""
     graph = get_default_graph()
     with entered(graph):
-        known = None if shape is None else TensorShape(shape)
+        known, default = _told_sizes(shape)
         rank = None if known is None else known.rank
-        if known is not None and known.is_fully_defined():
-            sizes: object = placeholder_with_default(
-                constant(np.array(known.known(), np.int64)), [rank], f"{label}shape"
-            )
-        elif rank is not None:
-            sizes = placeholder("int64", [rank], f"{label}shape")
-        else:
-            sizes = placeholder("int64", [None], f"{label}shape")
+        sizes: object = (
+            placeholder("int64", [rank], f"{label}shape")
+            if default is None
+            else placeholder_with_default(default, [rank], f"{label}shape")
+        )
         values = placeholder(dtype, [None], f"{label}values")
         indices = placeholder("int64", [None, rank], f"{label}indices")
         made: SparseTensor = SparseTensor.stated(indices, values, sizes, known)
         return made
+
+
+def _told_sizes(shape: ShapeLike | TfTensor) -> tuple[TensorShape | None, TfTensor | None]:
+    """Return what is known of a shape, and the sizes that stand where none are fed."""
+    if shape is None:
+        return None, None
+    found = static(shape) if isinstance(shape, TfTensor) else shape
+    if isinstance(found, TfTensor):
+        return TensorShape([None] * found.shape.known()[0]), cast(found, "int64")
+    known = TensorShape(found)
+    if not known.is_fully_defined():
+        return known, None
+    return known, constant(np.array(known.known(), np.int64))
 
 
 def sparse_to_dense(
