@@ -54,6 +54,17 @@ def test_an_array_grows_to_the_highest_index():
     assert tf.function(rows)(x, at).numpy().tolist() == wanted
 
 
+def test_elements_that_were_read_are_zeros_together():
+    array = tf.TensorArray(tf.float32, 3).unstack([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    assert array.read(1).numpy().tolist() == [3.0, 4.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Could not read index 1 twice"):
+        array.read(1)
+    assert array.gather([2, 1]).numpy().tolist() == [[5.0, 6.0], [0.0, 0.0]]
+    assert array.stack().numpy().tolist() == [[1.0, 2.0], [0.0, 0.0], [5.0, 6.0]]
+    assert array.concat().numpy().tolist() == [1.0, 2.0, 0.0, 0.0, 5.0, 6.0]
+    assert array.read(1).numpy().tolist() == [0.0, 0.0]  # what was made up is an element
+
+
 def test_texts_are_scattered():
     @tf.function
     def words(at, texts):

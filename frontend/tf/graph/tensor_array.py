@@ -434,7 +434,14 @@ class TensorArray(Specified):
         return self._flow
 
     def _all(self) -> list[TfTensor]:
-        return [self._read_now(i, keep=True) for i in range(len(self._list))]
+        return [self._kept(i) for i in range(len(self._list))]
+
+    def _kept(self, at: int) -> TfTensor:
+        """Return an element that stays; one that a read took out is zeros from now on."""
+        if at in self._cleared:
+            self._cleared.discard(at)
+            self._list[at] = zeros(self.element_shape.as_list(), self.dtype)
+        return self._read_now(at, keep=True)
 
     def stack(self, name: str | None = None) -> TfTensor:
         """Return the elements along a new first axis."""
@@ -451,7 +458,7 @@ class TensorArray(Specified):
             with InGraph(self._graph):
                 return gather(self._elements(), indices, name=name)
         places = [self._index(i, "read") for i in static(indices)]
-        return stack([self._read_now(at, keep=True) for at in places], name=name)
+        return stack([self._kept(at) for at in places], name=name)
 
     def concat(self, name: str | None = None) -> TfTensor:
         """Return the elements joined along their first axis."""
