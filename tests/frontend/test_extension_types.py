@@ -49,8 +49,10 @@ def test_fields_become_tensors_and_do_not_change():
         MASKED.mask = 3
     with pytest.raises(AttributeError, match="Cannot delete attribute `mask`"):
         del MASKED.mask
-    with pytest.raises(TypeError, match="name: expected a value of type 'str', got 3"):
+    with pytest.raises(TypeError, match="name: expected 'str', got 'int'"):
         Fraction(1.0, 2.0, 3)
+    with pytest.raises(TypeError, match="under: expected a Tensor, got 'NoneType'"):
+        Fraction(1.0, None)
     with pytest.raises(ValueError, match="are incompatible"):
         Fraction([1.0], [2.0, 3.0])
     assert Fraction(1.0, under=2.0).name == "half"

@@ -99,16 +99,20 @@ def _describes(kind: type, value: object) -> bool:
 def _require(fits: bool, declared: Declared, value: object, name: str) -> None:
     if not fits:
         told = getattr(declared, "__name__", declared)
-        raise TypeError(f"{name}: expected a value of type {told!r}, got {value!r}")
+        raise TypeError(f"{name}: expected {told!r}, got {_type(value)}")
+
+
+def _type(value: object) -> str:
+    return repr(type(value).__name__)
 
 
 def _tensor(value: object, name: str) -> object:
     if isinstance(value, nest.TensorGroup):
-        raise TypeError(f"{name}: expected a Tensor, got {value!r}")
+        raise TypeError(f"{name}: expected a Tensor, got {_type(value)}")
     try:
         return convert(value)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name}: expected a Tensor, got {value!r}") from error
+        raise TypeError(f"{name}: expected a Tensor, got {_type(value)}") from error
 
 
 def _one_of(parts: Sequence[Declared], value: object, name: str) -> object:
