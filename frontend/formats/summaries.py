@@ -32,14 +32,37 @@ def limits() -> Array:
     return np.array([*(-x for x in reversed([*up, LARGEST])), 0.0, *up, LARGEST])
 
 
+@cache
+def _first_places() -> Array:
+    """Return where the least number of each pattern of a number's upper 16 bits belongs.
+
+    These are the sign, the exponent and four bits of the fraction: numbers of one pattern differ
+    by less than a tenth, so that there is at most one limit among them.
+    """
+    patterns = np.arange(1 << 16, dtype=np.uint64)
+    lowest = patterns << np.uint64(48)
+    lowest |= np.where(patterns >> np.uint64(15), np.uint64((1 << 48) - 1), np.uint64(0))
+    edges = limits()
+    return np.minimum(np.searchsorted(edges, lowest.view(np.float64), "right"), len(edges) - 1)
+
+
+def _places(flat: Array) -> Array:
+    """Return in which part each number is: those of equal limits go to the part above."""
+    edges = limits()
+    places = _first_places()[flat.view(np.uint64) >> np.uint64(48)]
+    places += flat >= edges[places]
+    return np.minimum(places, len(edges) - 1)
+
+
 def histogram(values: Array) -> HistogramProto:
     """Return a distribution in parts that grow: parts without values that follow are one."""
-    flat = np.asarray(values, np.float64).ravel()
-    made = HistogramProto(num=flat.size, sum=flat.sum(), sum_squares=float(flat @ flat))
+    flat = np.ascontiguousarray(values, np.float64).ravel()
+    with np.errstate(over="ignore"):
+        squares = np.square(flat).sum()
+        made = HistogramProto(num=flat.size, sum=flat.sum(), sum_squares=squares)
     made.min, made.max = (flat.min(), flat.max()) if flat.size else (LARGEST, -LARGEST)
     edges = limits()
-    places = np.minimum(np.searchsorted(edges, flat, "right"), len(edges) - 1)
-    counts = np.bincount(places, minlength=len(edges))
+    counts = np.bincount(_places(flat), minlength=len(edges))
     kept = counts > 0
     kept[:-1] |= kept[1:]
     kept[-1] = True

@@ -16,6 +16,7 @@ import pytest
 
 import gravure.tf as tf
 from gravure.frontend.formats.messages import GraphDef
+from gravure.frontend.formats.summaries import histogram, limits
 
 v1 = tf.compat.v1
 
@@ -58,6 +59,18 @@ def test_a_histogram_has_tensorflows_parts():
     assert histo.bucket == [0, 1, 0, 2, 0, 1, 0, 1, 0, 1, 0]
     assert histo.bucket_limit[1:4] == [-2.8787120958073054, 0, 1e-12]
     assert histo.bucket_limit[4:7] == [0.917246389039776, 1.0089710279437536, 1.9661990955585713]
+
+
+def test_numbers_beside_the_limits_of_a_histogram_are_in_the_right_parts():
+    edges = limits()
+    near = [np.nextafter(edges[1:-1], to) for to in (-np.inf, np.inf)]
+    many = np.random.default_rng(0).standard_normal(5000) * np.logspace(-14, 22, 5000)
+    for values in (np.concatenate([edges, *near, many, [0.0, -0.0, 5e-324, -5e-324]]), many[::3]):
+        made = histogram(values)
+        found = dict(zip(made.bucket_limit, made.bucket, strict=True))
+        places = np.minimum(np.searchsorted(edges, values, "right"), len(edges) - 1)
+        for place, count in enumerate(np.bincount(places)):
+            assert found.get(edges[place], 0) == count
 
 
 def test_a_histogram_of_what_is_no_number_is_refused():
