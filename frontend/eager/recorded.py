@@ -68,6 +68,13 @@ class Recorded:
         self._latest: dict[int, tuple[object, object]] = {}
         """By variable: the value that was read last, and what it is known as here."""
 
+    @classmethod
+    def of(cls, tape: Tape) -> Recorded:
+        """Return a recording that goes on with a tape."""
+        made = cls(tape.start)
+        made._tape = tape
+        return made
+
     @property
     def emit(self) -> Emitter:
         """Carry out an operation and record it."""

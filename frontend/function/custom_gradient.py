@@ -22,10 +22,12 @@ from xdsl.ir import SSAValue
 
 from ...errors import printed_as
 from ...ir.compose.maker import Maker
+from ...ir.gradient.tape import Tape
 from ...ir.op import REGISTRY, Call, Op
 from ...ir.ops.control.state import CheckNumerics, Require
 from ...ir.ops.gradient import GRADIENTS, WithGradient
 from ...ir.types.dtypes import DType
+from ..eager.recorded import Recorded
 from ..eager.tape import TapeError
 from ..eager.tensor import Tensor, apply, as_tensor
 from ..graph.control_flow import traced
@@ -219,7 +221,10 @@ def run_gradient(inner: FuncGraph, emit: Emitter, values: Sequence[object]) -> S
     if any(isinstance(x, SSAValue) for x in values):
         lifting = Lifting(emit)
         return [*map(lifting.value, inner.run(LiftingFrame(Store(), lifting), values))]
-    return inner.run(Frame(Store(), emit), values)
+    # What recordings do not see of complex numbers, they are told of.
+    tape = getattr(emit, "__self__", None)
+    recorded = Recorded.of(tape) if isinstance(tape, Tape) else None
+    return inner.run(Frame(Store(), emit, recorded=recorded), values)
 
 
 def _called(inner: FuncGraph, graph: Graph, values: Sequence[object]) -> Sequence[object]:

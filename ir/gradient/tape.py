@@ -47,6 +47,11 @@ class Tape:
         self._emit = emit
         self._calls: list[Call] = []
 
+    @property
+    def start(self) -> Callable[..., Any]:
+        """Return what carries operations out, which are not remembered."""
+        return self._emit
+
     def remember(self, call: Call) -> None:
         """Remember what was carried out in another way."""
         self._calls.append(call)

@@ -138,3 +138,23 @@ def test_slopes_of_slopes_of_what_is_moved_are_those_at_once(name, way):
     wanted = three(cubes, ROWS)
     for found, expected in zip(WAYS[way](cubes, ROWS), wanted, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_slopes_of_slopes_of_complex_vectors_are_those_at_once_where_sizes_are_open():
+    """They were zeros: what numpy computes of complex numbers was not seen in gradients of rules."""
+
+    def second(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = tf.linalg.eig(x)[1]
+            slope = inner.gradient(y, x)
+        return outer.gradient(slope, x)
+
+    x = tf.constant([[1.5, 0.3], [0.2, 2.5]])
+    wanted = second(x)
+    assert np.abs(wanted).min() > 0.4
+    for shape in ([2, 2], [None, None], None):
+        found = tf.function(second, input_signature=[tf.TensorSpec(shape)])(x)
+        np.testing.assert_allclose(found, wanted, rtol=1e-4)
