@@ -23,7 +23,7 @@ SIZES = (67, 131, 259, 515, 99, 83, 147, 1027)
 """What sizes are at the first point; later ones take them in other orders."""
 OTHERS = (24, 58, 1, 31, 13, 44, 95, 150, 8, 61, 37, 2, 78, 17, 29, 104)
 """What sizes are at points that were added."""
-COUNT, ENDS = 5, 2
+COUNT, ENDS = 4, 2
 """How many points there are first; in the first of these all loops are in their last turn, or in
 their first one, where most bounds are met."""
 TRIES = 6
@@ -102,8 +102,7 @@ class Some:
         for monomial, coefficient in expression.terms.items():
             found = values.get(monomial)
             if found is None:
-                factors = zip(*(self.rows[each] for each in monomial), strict=True)
-                found = values[monomial] = self.packed([prod(row) for row in factors])
+                found = values[monomial] = self.product(monomial)
             total += coefficient * found
         return total
 
@@ -118,19 +117,32 @@ class Some:
 
     def row(self, expression: Polynomial) -> Row:
         """Return the values of an expression."""
-        if not expression.terms:
-            return [expression.constant] * len(self.numbers)
+        terms, constant = expression.terms, expression.constant
+        if not terms:
+            return [constant] * len(self.numbers)
+        if len(terms) == 1:
+            ((monomial, coefficient),) = terms.items()
+            if len(monomial) == 1:
+                if not self.valued >> monomial[0] & 1:
+                    self.fill(expression.bits)
+                row = self.rows[monomial[0]]
+                return [value * coefficient + constant for value in row]
         total, mask = self.at(expression) + self.signs, 2 * HALF - 1
         return [(total >> shift & mask) - HALF for shift in self.shifts]
 
-    def packed(self, row: Row) -> int:
+    def product(self, monomial: Monomial) -> int:
         """Return values as one number; a point at which one is too large says nothing any more."""
+        rows = [self.rows[each] for each in monomial]
+        row = [prod(each) for each in zip(*rows, strict=True)] if len(rows) > 1 else rows[0]
         if max(row) >= LARGE or min(row) <= -LARGE:
             for at, value in enumerate(row):
                 if abs(value) >= LARGE:
                     row[at] = 0
                     self.fitting &= ~(HALF << self.shifts[at])
-        return sum(value << shift for value, shift in zip(row, self.shifts, strict=True))
+        total = 0
+        for value in reversed(row):
+            total = (total << WIDTH) + value
+        return total
 
     def again(self, wrong: int) -> None:
         """Take other sizes at these points."""
@@ -149,8 +161,7 @@ class Some:
         while needed:  # what an atom is made of was made before it
             lowest = needed & -needed
             which = lowest.bit_length() - 1
-            row = self.rows[which] = self.made(which, origins[which])
-            self.values[which,] = self.packed(row)
+            self.rows[which] = self.made(which, origins[which])
             self.valued |= lowest
             needed ^= lowest
 
