@@ -84,6 +84,8 @@ def _put(m: Maker, array: object, indices: object, values: object, grows: bool) 
             more = m.filled(0, spec_of_value(array).dtype, (missing, *dims[1:]))
             array = m.concat(array, more, axis=0)
     require_element(m, indices, None if grows else dims[0], "modify")
+    if not grows and dims[0] == 0:  # in a loop of no turns, or it was told by then
+        return array
     at = c.unsqueeze(m.emit, m.to(indices, rows.i64), (1,))
     return m.scatter_nd(array, at, values, reduction="none")
 
@@ -157,7 +159,10 @@ def _in_pieces(m: Maker, value: object, lengths: object) -> object:
 @op("TensorArrayRead", "array", "index", strict=False, refuses=True, shapes=shapes_of.unranked)
 def element_at(m: Maker, array: object, index: object) -> object:
     """Take the element at an index."""
-    require_element(m, index, spec_of_value(array).dims[0], "access")
+    count, *rest = spec_of_value(array).dims
+    require_element(m, index, count, "access")
+    if count == 0:  # in a loop of no turns, or it was told by then
+        return m.filled(0, spec_of_value(array).dtype, (*spec_of_value(index).dims, *rest))
     return m.gather(array, index, axis=0)
 
 
@@ -478,7 +483,8 @@ class TensorArray(Specified):
             return self._like(_same(found, name), found.shape.as_list()[1:])
 
     def _filled(self, values: list[TfTensor]) -> TensorArray:
-        if len(values) > len(self._list) and not self._grows:
+        alone = self._graph is None  # (of a graph's array, `_pieces` has looked)
+        if alone and len(values) > len(self._list) and not self._grows:
             raise ValueError(
                 f"Cannot unstack {len(values)} tensors into a TensorArray of static size "
                 f"{len(self._list)} "

@@ -26,7 +26,7 @@ from ...values.run_errors import UnimplementedError
 from ..core import shape_rules as shapes_of
 from ..core.bridge import COMPARISONS, OPERATORS, TfTensor, row_of
 from ..core.calls import op, perform, rule
-from ..core.required import require_no_negatives, require_no_zeros
+from ..core.required import refuse, require_no_negatives, require_no_zeros
 from ..core.values import (
     InGraph,
     InvalidTypesError,
@@ -378,7 +378,13 @@ def _extreme(type_: str, gv: str) -> Callable[..., TfTensor]:
         """Return where the extreme element is along an axis; NaN is passed over."""
         if spec_of_value(input).dtype.kind == "b":
             input = m.to(input, rows.u8)
-        place = axis_in(static(axis or 0), spec_of_value(input).rank)
+        dims = spec_of_value(input).dims
+        place = axis_in(static(axis or 0), len(dims))
+        if dims[place] == 0:
+            told = f"Reduction axis {place} is empty in shape [{','.join(map(str, dims))}]"
+            refuse(m, ValueError(told), input)
+            rest = (*dims[:place], *dims[place + 1 :])
+            return m.filled(0, row_of(output_type) or rows.i64, rest)
         made = getattr(m, gv)(input, axis=place, passes_nan=True)
         row = row_of(output_type)
         return made if row is None else m.to(made, row)
