@@ -82,17 +82,22 @@ def spec_of_value(value: Any) -> TensorSpec:
 
 def unbroadcast(call: Call, grad: Any, spec: TensorSpec) -> Any:
     """Return a gradient summed over the axes along which an operand of `spec` was broadcast."""
+    return summed_to(call.emit, grad, spec)
+
+
+def summed_to(emit: Callable[..., Any], grad: Any, spec: TensorSpec) -> Any:
+    """Return a value summed over the axes along which one of `spec` would be broadcast to it."""
     wide = spec_of_value(grad).dims
     added = len(wide) - spec.rank
     padded: tuple[Dim, ...] = (1,) * added + spec.dims
     axes = tuple(i for i, (a, b) in enumerate(zip(padded, wide, strict=True)) if a != b)
     leading = tuple(range(added))
     if axes and axes == leading:
-        return call.emit(REGISTRY["gv.sum"], grad, axes=axes)
+        return emit(REGISTRY["gv.sum"], grad, axes=axes)
     if axes or leading:
         axes = tuple(sorted({*axes, *leading}))
-        grad = call.emit(REGISTRY["gv.sum"], grad, axes=axes, keepdims=True)
-    return call.emit(REGISTRY["gv.reshape"], grad, shape=spec.dims) if leading else grad
+        grad = emit(REGISTRY["gv.sum"], grad, axes=axes, keepdims=True)
+    return emit(REGISTRY["gv.reshape"], grad, shape=spec.dims) if leading else grad
 
 
 class EmitMath(ScalarMath):

@@ -276,7 +276,8 @@ def filled_like(x: Any, value: int) -> Any:
     spec = x.spec
     if spec.is_static and STATE.context is None and x.eager:
         return Tensor(np.full(spec.static_shape, value, spec.dtype.numpy))
-    if spec.shape is None:
+    if spec.shape is None or not (spec.is_static or x.eager):
+        # The run knows the sizes, of which a broadcast may have made what nothing here says.
         return (STATE.context or x.graph).filled_like(x, value)
     made: Tensor = Maker(apply).filled(value, spec.dtype, spec.dims)
     return made

@@ -141,7 +141,7 @@ def test_slopes_of_slopes_of_what_is_moved_are_those_at_once(name, way):
 
 
 def test_slopes_of_slopes_of_complex_vectors_are_those_at_once_where_sizes_are_open():
-    """They were zeros: what numpy computes of complex numbers was not seen in gradients of rules."""
+    """They were zeros: in gradients of rules nobody saw what numpy computes of complex numbers."""
 
     def second(x):
         with tf.GradientTape() as outer:

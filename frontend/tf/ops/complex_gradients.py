@@ -12,10 +12,14 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ....ir.compose.maker import Maker
+from ....ir.families import spec_of_value, summed_to
+from ...graph.inference import Abstract, is_unknown
 from ...graph.kinds import COMPLEX_GRADIENTS, ComplexGradient
 from ..core.bridge import TfTensor, dressed
+from ..core.calls import op
 from ..core.values import InGraph, convert, graph_of, static
-from .array_ops import reshape, shape, transpose
+from .array_ops import broadcast_to, reshape, shape, transpose
 from .creation import ones_like, zeros_like
 from .linear_ops import adjoint, diag_part, inv, matrix_transpose, set_diag, solve, triangular_solve
 from .math_ops import (
@@ -90,15 +94,16 @@ def _of_one(derivative: Derivative) -> ComplexGradient:
     return _entered(lambda xs, ys, _, grad: grad * conj(derivative(xs[0], ys[0])))
 
 
-def _fitted(grad: TfTensor, x: TfTensor) -> TfTensor:
-    """Return a gradient summed over the axes along which an operand was repeated."""
-    have, want = grad.spec.dims, x.spec.dims
-    more = len(have) - len(want)
-    axes = [*range(more)]
-    axes += [more + i for i, d in enumerate(want) if d == 1 and have[more + i] != 1]
-    if not axes:
-        return grad
-    return reshape(REDUCTIONS["reduce_sum"](grad, axis=axes), shape(x))
+@op("SumToShape", "grad", "x", strict=False)
+def _fitted(m: Maker, grad: object, x: object) -> object:
+    """Return a gradient summed over the axes along which an operand was repeated.
+
+    Which these are is known when it is run, where sizes are open.
+    """
+    spec = spec_of_value(x)
+    if is_unknown(grad):
+        return Abstract(spec.with_dtype(spec_of_value(grad).dtype))
+    return summed_to(m.emit, grad, spec)
 
 
 def _of_two(
@@ -297,6 +302,7 @@ COMPLEX_GRADIENTS.update(
         "ComplexAbs": _entered(_sizes),
         "Conj": _entered(lambda xs, ys, o, g: conj(g)),
         "Imag": _entered(lambda xs, ys, o, g: complex_(zeros_like(g), g)),
+        "SumToShape": _entered(lambda xs, ys, o, g: [broadcast_to(g, shape(xs[0])), None]),
         "Real": _entered(lambda xs, ys, o, g: complex_(g, zeros_like(g))),
     }
 )
