@@ -230,10 +230,7 @@ class Op(Operation, metaclass=OpKind):
     INVOLUTION: ClassVar[bool] = False
     """Whether f(f(x)) is x."""
     STEPS: ClassVar[str] = ""
-    """Whether its slope depends in steps on `operands`, or on `results`: 0, not none, is its slope.
-
-    What depends on results depends on operands through them, as often as slopes are taken.
-    """
+    """On what its slope depends in steps, `operands` or `results`: 0 is its slope, and not none."""
 
     UNSIGNED: ClassVar[bool] = False
     """Whether floats that have no sign, not even a zero, are made of such alone."""

@@ -177,7 +177,7 @@ class InSteps(Op):
         return (grad[...],)
 
     @classmethod
-    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+    def gradient(cls, call: Call, *grads: object) -> Sequence[object]:
         """Return the gradient, and zeros."""
         spec = call.specs[1]
         return (grads[0], Maker(call.emit).filled(0, spec.dtype, spec.dims))
@@ -187,8 +187,8 @@ class StepsSeen(Tape):
     """A tape on which slopes that go in steps depend on what they go by."""
 
     def gradients(
-        self, call: Call, received: Sequence[Any], wanted: Sequence[bool]
-    ) -> Sequence[Any]:
+        self, call: Call, received: Sequence[object], wanted: Sequence[bool]
+    ) -> Sequence[object]:
         """Return what the operation's rule says, with what it depends on in steps."""
         found = super().gradients(call, received, wanted)
         if not call.op.STEPS:

@@ -18,7 +18,7 @@ from ...ir.op import Op
 from ...ir.types.dims import Dim, DimExpr
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
-from ..dims.unknown import unknown_dim
+from ..dims.unknown import known_dim, unknown_dim
 from ..eager.kernels import OperandError
 from ..eager.tensor import Tensor, as_tensor, cast
 from ..values.context import Backward as BackwardRule
@@ -671,13 +671,6 @@ def spec_with_unknowns(dtype: DType, shape: Sequence[Dim | None] | None) -> Tens
     if shape is None:
         return TensorSpec(dtype, None)
     return TensorSpec(dtype, tuple([known_dim(dim) for dim in shape]))
-
-
-def known_dim(dim: Dim | None) -> Dim:
-    """Return a size as a number, or as a symbol: a new one of what is not known."""
-    if dim is None:
-        return unknown_dim()
-    return dim if isinstance(dim, DimExpr) else int(dim)
 
 
 class Standard:

@@ -278,9 +278,11 @@ class Passed:
         stands: Sequence[VariableState],
     ) -> None:
         self.own, self.given, self.stands = own, given, stands
-        self._by = dict(zip((*own, *map(weakref.ref, stands)), (*given, *given), strict=False))
+        self._by: dict[object, VariableState] = dict(
+            zip((*own, *map(weakref.ref, stands)), (*given, *given), strict=False)
+        )
 
-    def other(self, state: weakref.ReferenceType[VariableState]) -> VariableState | None:
+    def other(self, state: object) -> VariableState | None:
         """Return the variable in the stead of another one, None if it is that one."""
         return self._by.get(state)
 

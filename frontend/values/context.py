@@ -28,7 +28,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
-from weakref import ReferenceType
 
 from ...ir.op import Op
 from ...ir.types.dtypes import DType
@@ -155,7 +154,7 @@ class Creating(Protocol):
 class Passing(Protocol):
     """The variables that a trace is called with, in the stead of those that it was made with."""
 
-    def other(self, state: ReferenceType[Any]) -> object:
+    def other(self, state: object) -> object:
         """Return the variable in the stead of another one, None if it is that one."""
 
     def for_programs(self) -> Passing:
