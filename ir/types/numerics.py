@@ -274,7 +274,7 @@ def shift_right(x: Array, y: Array) -> Array:
     )
 
 
-BITS = {2: np.dtype(np.uint16), 8: np.dtype(np.uint64)}
+BITS: dict[int, np.dtype[np.generic]] = {2: np.dtype(np.uint16), 8: np.dtype(np.uint64)}
 """By size in bytes: numbers that have the bits of elements, which numpy writes one by one."""
 
 
@@ -284,7 +284,8 @@ def fill(x: Array, value: object) -> None:
     if bits is None or not x.ndim or x.dtype.kind in "biuO":
         x[...] = value
     else:
-        x.view(bits)[...] = np.asarray(value).astype(x.dtype).view(bits)
+        one: Array = np.asarray(value).astype(x.dtype)
+        x.view(bits)[...] = one.view(bits)
 
 
 def own(x: Array) -> Array:
