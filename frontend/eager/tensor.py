@@ -37,7 +37,7 @@ from .operators import Operators
 if TYPE_CHECKING:
     from ..values.texts import Text
 
-Note: TypeAlias = Callable[[type[Op], Sequence[Any], dict[str, object], Sequence[Array]], Any]
+Note: TypeAlias = Callable[[type[Op], "Sequence[Tensor]", dict[str, object], Sequence[Array]], Any]
 NOTING: ContextVar[Note | None] = ContextVar("noting", default=None)
 """While it is noted what a function does: what makes tensors of the results of an operation that
 has constants for operands, or none."""
