@@ -23,7 +23,7 @@ SIZES = (67, 131, 259, 515, 99, 83, 147, 1027)
 """What sizes are at the first point; later ones take them in other orders."""
 OTHERS = (24, 58, 1, 31, 13, 44, 95, 150, 8, 61, 37, 2, 78, 17, 29, 104)
 """What sizes are at points that were added."""
-COUNT, ENDS = 4, 2
+COUNT, ENDS = 5, 2
 """How many points there are first; in the first of these all loops are in their last turn, or in
 their first one, where most bounds are met."""
 TRIES = 6

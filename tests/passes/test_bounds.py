@@ -337,9 +337,9 @@ def test_values_at_some_points_are_digits_of_one_number() -> None:
     atoms, data, place = Atoms([], []), atom(0), atom(1)
     atoms.add(Origin("data"))
     atoms.add(Origin("walk", (number(-3), number(7))))
-    some = Some(range(4), atoms)
-    assert some.row(data - 1) == [-2, (1 << 40) - 1] * 2
-    assert some.row(place) == [3, -3, -3, 3]  # the last, the first, and others
+    some = Some(range(5), atoms)
+    assert some.row(data - 1) == [-2, (1 << 40) - 1] * 2 + [-2]
+    assert some.row(place) == [3, -3, -3, 3, 0]  # the last, the first, and others
     assert some.row(data * place + 2) == [
         a * b + 2 for a, b in zip(some.row(data), some.row(place), strict=True)
     ]
@@ -348,7 +348,7 @@ def test_values_at_some_points_are_digits_of_one_number() -> None:
     assert LARGE <= 1 << 160
     some.at(large)  # says nothing any more where it does not fit
     assert [bool(some.fitting >> shift >> 191 & 1) for shift in some.shifts] == [
-        True, False, True, False,
+        True, False, True, False, True,
     ]  # fmt: skip
 
 
