@@ -51,7 +51,8 @@ def _places(flat: Array) -> Array:
     edges = limits()
     places = _first_places()[flat.view(np.uint64) >> np.uint64(48)]
     places += flat >= edges[places]
-    return np.minimum(places, len(edges) - 1)
+    made: Array = np.minimum(places, len(edges) - 1)
+    return made
 
 
 def histogram(values: Array) -> HistogramProto:
