@@ -427,9 +427,9 @@ class Followed(Looked):
         """Carry out an operation on what is known, and record it."""
         return self._carry_out
 
-    def _carry_out(self, op: type[Op], *operands: object, **attributes: object) -> Any:
+    def _carry_out(self, op: type[Op], *operands: object, **attributes: object) -> object:
         self._check(operands)
-        made = super().emit(op, *operands, **attributes)
+        made: object = super().emit(op, *operands, **attributes)
         self.known.update(map(id, made if isinstance(made, tuple) else (made,)))
         return made
 
@@ -439,7 +439,7 @@ class Followed(Looked):
         self.known.update(map(id, made))
         return made
 
-    def results(self, values: Sequence[object]) -> Sequence[Any]:
+    def results(self, values: Sequence[object]) -> Sequence[object]:
         """Take note of the results."""
         self._check(values)
         return super().results(values)
@@ -510,10 +510,8 @@ def _reached(
     given = record.watch(values)
     try:
         made = record.results(op.kind.run(frame, op, given))
-        grads = [
-            Maker(emit_abstract).filled(1, x.spec.dtype, x.spec.dims) if there else None
-            for x, there in zip(made, has, strict=True)
-        ]
+        make = Maker(emit_abstract)
+        grads = [_filled(make, x, 1) if there else None for x, there in zip(made, has, strict=True)]
         found, _ = record.backward(grads, [])
     except UnknownValueError:
         return None
