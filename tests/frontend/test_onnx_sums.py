@@ -202,18 +202,30 @@ def test_a_symbolic_bound_below_zero_counts_from_the_end(name: str, model: Make)
         np.testing.assert_array_equal(found, wanted(x, m))
 
 
-def test_a_start_of_either_sign_is_demanded_to_be_inside(model: Make) -> None:
-    made = model(
-        [node("Shape", ["x"], ["n"]), node("Sub", ["n", "five"], ["start"]),
-         node("Slice", ["x", "start", "end"], ["y"], name="last five")],
-        {"x": ("f32", ["n"])}, ["y"], {"five": i64(5), "end": i64(FAR)},
-    )  # fmt: skip
-    compiled = gv.compile(made.SerializeToString(), dims={"n": (1, 9)})
+def last(count: int, model: Make) -> bytes:
+    """Return a model of the last elements of a row."""
+    return model(
+        [node("Shape", ["x"], ["n"]), node("Sub", ["n", "count"], ["start"]),
+         node("Slice", ["x", "start", "end"], ["y"], name="last")],
+        {"x": ("f32", ["n"])}, ["y"], {"count": i64(count), "end": i64(FAR)},
+    ).SerializeToString()  # fmt: skip
+
+
+def test_a_start_that_may_be_far_below_zero_is_demanded_to_be_inside(model: Make) -> None:
+    compiled = gv.compile(last(100, model), dims={"n": (1, 200)})
+    for n in (100, 150):
+        assert compiled.run([np.zeros(n, np.float32)])[0].shape == (100,)
+    with pytest.warns(PerformanceWarning, match=r"'last'.*start n - 100, expected 0 to n"):
+        (found,) = compiled.run([np.arange(98, dtype=np.float32)])
+    np.testing.assert_array_equal(found, [96, 97])  # from -2 on, in a model of 98
+
+
+def test_a_start_that_is_little_below_zero_is_one_of_the_model(model: Make) -> None:
+    compiled = gv.compile(last(5, model), dims={"n": (1, 9)})
     for n in (5, 9):
         assert compiled.run([np.zeros(n, np.float32)])[0].shape == (5,)
-    with pytest.warns(PerformanceWarning, match=r"'last five'.*start n - 5, expected 0 to n"):
-        (found,) = compiled.run([np.float32([1, 2, 3])])
-    np.testing.assert_array_equal(found, [2, 3])  # from -2 on, in a model of three
+    (found,) = compiled.run([np.float32([1, 2, 3])])
+    np.testing.assert_array_equal(found, [2, 3])  # from -2 on
 
 
 def test_updates_have_as_many_rows_as_the_indices_that_data_shape(model: Make) -> None:
