@@ -317,7 +317,7 @@ def test_sizes_are_the_same_that_an_operator_says(
     assert [each for each, _ in program.assumed] == same
 
 
-@pytest.mark.parametrize(("number", "sizes"), [(-5, (4, 5, 6, 9)), (0, (1, 4, 5))])
+@pytest.mark.parametrize(("number", "sizes"), [(-5, (1, 2, 3, 4, 5, 6, 9)), (0, (1, 4, 5))])
 def test_sizes_below_zero_are_divided_towards_it(
     model: Make, number: int, sizes: tuple[int, ...]
 ) -> None:
@@ -340,9 +340,6 @@ def test_sizes_below_zero_are_divided_towards_it(
         x = np.arange(size, dtype=np.float32)
         start = int((size + number if number else -size) / 2)
         np.testing.assert_array_equal(compiled(x), x[start:])
-    if number:  # a start that may be of either sign is one from the front
-        with pytest.warns(PerformanceWarning, match=r"start .*, expected 0 to n"):
-            np.testing.assert_array_equal(compiled(np.float32([4, 5])), [5])
 
 
 def test_what_a_sum_needs_is_not_looked_for_where_a_product_has_axes(model: Make) -> None:
