@@ -196,7 +196,8 @@ def with_numerics(pipeline: str, numerics: str) -> str:
     """Return a pipeline whose passes keep to what results may differ in.
 
     With `exact` numerics, element-wise operations give the bits that each gives alone; with `ulp:N`
-    each is at most N representable numbers from that, and cheaper where that is enough.
+    each is at most N representable numbers from that, and cheaper where that is enough. Floats of
+    16 bits are rounded where they are stored, and not between operations of one kernel.
     Raises `PipelineError` for numerics that there are not.
     """
     ulps = ulps_allowed(numerics)
