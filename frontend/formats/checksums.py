@@ -13,5 +13,9 @@ def masked(data: bytes | memoryview) -> int:
     >>> hex(masked(b""))
     '0xa282ead8'
     """
-    crc: int = google_crc32c.value(bytes(data))
+    return turned(google_crc32c.value(bytes(data)))
+
+
+def turned(crc: int) -> int:
+    """Return a sum turned by 15 bits and with a constant added."""
     return ((crc >> 15 | crc << 17) + MASK) & 0xFFFFFFFF

@@ -33,6 +33,7 @@ SCALARS = {
     "bytes": Field.TYPE_BYTES, "string": Field.TYPE_STRING, "float": Field.TYPE_FLOAT,
     "double": Field.TYPE_DOUBLE, "int32": Field.TYPE_INT32, "int64": Field.TYPE_INT64,
     "uint32": Field.TYPE_UINT32, "uint64": Field.TYPE_UINT64, "bool": Field.TYPE_BOOL,
+    "fixed32": Field.TYPE_FIXED32,
 }  # fmt: skip
 
 
@@ -191,3 +192,8 @@ OptimizerOptions, RewriterConfig = (
 )
 StepStats, NodeExecStats = message_class("StepStats"), message_class("NodeExecStats")
 CostGraphDef, XSpace = message_class("CostGraphDef"), message_class("XSpace")
+BundleHeaderProto, BundleEntryProto = (
+    message_class("BundleHeaderProto"),
+    message_class("BundleEntryProto"),
+)
+TrackableObjectGraph = message_class("TrackableObjectGraph")

@@ -54,6 +54,19 @@ EXAMPLES: dict[str, list[str]] = {
 }
 
 GRAPHS: dict[str, list[str]] = {
+    "TrackableObjectGraph": ["repeated TrackableObject nodes 1"],
+    "TrackableObject": ["repeated ObjectReference children 1"],
+    "ObjectReference": ["int32 node_id 1", "string local_name 2"],
+    "BundleHeaderProto": ["int32 num_shards 1", "int32 endianness 2"],
+    "BundleEntryProto": [
+        "int32 dtype 1",
+        "TensorShapeProto shape 2",
+        "int32 shard_id 3",
+        "int64 offset 4",
+        "int64 size 5",
+        "fixed32 crc32c 6",
+        "repeated bytes slices 7",
+    ],
     "SaveSliceInfoDef": [
         "string full_name 1",
         "repeated int64 full_shape 2",
@@ -223,5 +236,7 @@ INSIDE = {
     "Value": "Summary",
     "SessionStatus": "SessionLog",
     "Code": "QueueRunnerDef",
+    "TrackableObject": "TrackableObjectGraph",
+    "ObjectReference": "TrackableObject",
 }
 """Messages and enumerations that are declared inside of another message."""

@@ -6,6 +6,8 @@ A node that saves reads all variables between two steps, so that they belong tog
 Variables of several tasks are saved shard by shard, each by the task that has it, into
 `NAME-00000-of-00002.safetensors` and so on; what stands at the name itself is written last, and
 names the shards with their digests. Whoever reads it gets all values, whatever tasks there are now.
+
+What TensorFlow saved under a name is read, too (`formats/bundles`), where nothing of ours has it.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from ...ir.types.tensor import TensorSpec
 from ...runtime.comm.progress import PROGRESS
 from ...runtime.files import replacing, sweep
 from ..files.weights import digest_of_weights, read_metadata, read_safetensors, write_safetensors
+from ..formats.bundles import is_bundle, other_ways, read_bundle
 from ..values.arrays import as_listed
 from ..values.run_errors import DataLossError, InvalidArgumentError, NotFoundError
 from .frame import Frame, OutsideError, Store, Touched
@@ -347,13 +350,45 @@ def noted(directory: str) -> list[str]:
     return [path for path in paths if os.path.exists(path + SUFFIX)]
 
 
+def exists(path: str) -> bool:
+    """Say whether there is a checkpoint of a name, of ours or TensorFlow's."""
+    return os.path.exists(path + SUFFIX) or is_bundle(path)
+
+
+def _is_theirs(path: str) -> bool:
+    return not os.path.exists(path + SUFFIX) and is_bundle(path)
+
+
+def _of_bundle(path: str) -> dict[str, Array]:
+    """Return the arrays that TensorFlow saved, and the text that says whose they are."""
+    try:
+        return read_bundle(path)
+    except ParseError as error:
+        raise DamagedCheckpointError(error.message, location=error.location) from error
+
+
+def _other_ways(path: str, graph: Array | None) -> dict[str, str]:
+    """Return the other names by which TensorFlow reached objects, with those it saved."""
+    if graph is None or graph.shape or not isinstance(data := graph.item(), bytes):
+        return {}
+    try:
+        return other_ways(data, path + INDEX)
+    except ParseError as error:
+        raise DamagedCheckpointError(error.message, location=error.location) from error
+
+
 def read(path: str) -> dict[str, Array]:
     """Return the arrays of a checkpoint, from all of its shards."""
+    if _is_theirs(path):
+        return {name: x for name, x in _of_bundle(path).items() if name != OBJECT_GRAPH}
     return _values(path, _bytes(path))
 
 
 def read_objects(path: str) -> tuple[dict[str, Array], dict[str, str]]:
     """Return the arrays of a checkpoint, and the other names by which they were reached."""
+    if _is_theirs(path):
+        values = _of_bundle(path)
+        return values, _other_ways(path, values.pop(OBJECT_GRAPH, None))
     whole = _bytes(path)
     return _values(path, whole), _other_names(path, whole)
 
@@ -430,6 +465,8 @@ def _bytes(path: str) -> Array:
 
 def has_objects(path: str) -> bool:
     """Say whether a checkpoint is one of objects."""
+    if _is_theirs(path):
+        return OBJECT_GRAPH in _of_bundle(path)
     try:
         return OBJECT_GRAPH in read_metadata(_bytes(path), os.path.basename(path) + SUFFIX)
     except ParseError as error:

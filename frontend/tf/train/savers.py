@@ -23,13 +23,13 @@ from ...graph.checkpoint_ops import (
     NOTE,
     OBJECT_GRAPH,
     PART,
-    SUFFIX,
     Files,
     NoCheckpointError,
     Note,
     RestoreVariables,
     SaveShards,
     SaveVariables,
+    exists,
     has_objects,
     keep_newest,
     read,
@@ -73,7 +73,7 @@ def load_variable(ckpt_dir_or_file: str, name: str) -> Array:
 
 def checkpoint_exists(checkpoint_prefix: str) -> bool:
     """Say whether there is a checkpoint of a name."""
-    return os.path.exists(local(checkpoint_prefix) + SUFFIX)
+    return exists(local(checkpoint_prefix))
 
 
 def local(path: str | os.PathLike[str]) -> str:
