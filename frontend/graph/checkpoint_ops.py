@@ -319,11 +319,13 @@ def keep_newest(path: str, kept: list[str], most: int | None, note: str = NOTE) 
 
 
 def remove(path: Path) -> None:
-    """Delete a checkpoint, and the shards that it names, if there are any."""
+    """Delete a checkpoint, and the shards that it names, if there are any; TensorFlow's, too."""
     path.unlink(missing_ok=True)
-    Path(str(path).removesuffix(SUFFIX) + INDEX).unlink(missing_ok=True)
-    pattern = f"{glob.escape(str(path).removesuffix(SUFFIX))}-{'[0-9]' * 5}-of-{'[0-9]' * 5}"
-    for shard in [*glob.glob(pattern + SUFFIX), *glob.glob(pattern + INDEX)]:
+    stem = str(path).removesuffix(SUFFIX)
+    Path(stem + INDEX).unlink(missing_ok=True)
+    name, parts = glob.escape(stem), f"-{'[0-9]' * 5}-of-{'[0-9]' * 5}"
+    patterns = f"{name}{parts}{SUFFIX}", f"{name}{parts}{INDEX}", f"{name}.data{parts}"
+    for shard in [found for pattern in patterns for found in glob.glob(pattern)]:
         Path(shard).unlink(missing_ok=True)
 
 
@@ -347,7 +349,7 @@ def noted(directory: str) -> list[str]:
     tidy(Path(directory))
     note = Note.read(Path(directory) / NOTE)
     paths = [os.path.join(directory, name) for name in (note.kept if note is not None else ())]
-    return [path for path in paths if os.path.exists(path + SUFFIX)]
+    return [path for path in paths if exists(path)]
 
 
 def exists(path: str) -> bool:

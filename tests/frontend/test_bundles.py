@@ -68,6 +68,21 @@ def test_what_was_saved_can_be_listed():
     assert OBJECT_GRAPH in listed
 
 
+def test_a_manager_goes_on_from_what_was_saved(tmp_path):
+    for path in (*SAVED.glob("objects.*"), SAVED / "checkpoint"):
+        shutil.copy(path, tmp_path)
+    saved = tf.train.Checkpoint(parts=Parts(), step=tf.Variable(0))
+    manager = tf.train.CheckpointManager(saved, str(tmp_path), max_to_keep=1)
+    assert manager.latest_checkpoint == str(tmp_path / "objects")
+    saved.restore(manager.latest_checkpoint).assert_consumed()
+    newest = manager.save()
+    assert manager.checkpoints == [newest]
+    assert not [*tmp_path.glob("objects.*")]
+    saved.step.assign(0)
+    saved.restore(newest)
+    assert int(saved.step) == 7
+
+
 def test_slices_are_refused_by_name():
     with pytest.raises(DamagedCheckpointError, match="'p' was saved in slices"):
         tf.train.load_checkpoint(str(SAVED / "slices"))

@@ -47,7 +47,10 @@ def main():
         v1.get_variable("p", [4], partitioner=v1.fixed_size_partitioner(2))
         session.run(v1.global_variables_initializer())
         v1.train.Saver().save(session, str(HERE / "slices"), write_meta_graph=False)
-    (HERE / "checkpoint").write_text('model_checkpoint_path: "objects"\n')
+    lines = [
+        f'{key}: "objects"\n' for key in ("model_checkpoint_path", "all_model_checkpoint_paths")
+    ]
+    (HERE / "checkpoint").write_text("".join(lines))
 
 
 main()
