@@ -21,7 +21,8 @@ is refused raises `AttributeError`, which says why. What a name does differently
 refuses: the rest is as in TensorFlow.
 
 `python -m gravure.as_tensorflow train.py --epochs 3` runs a program that imports TensorFlow and
-Keras as it is; `import gravure.as_tensorflow`, before these are imported, does the same elsewhere.
+Keras as it is (public names of inner modules, `tensorflow.python.framework.ops`, too);
+`import gravure.as_tensorflow`, before these are imported, does the same elsewhere.
 In other programs `import gravure.tf as tf` is what `import tensorflow as tf` is there.
 """
 REFUSING = ("NotImplementedError", "UnimplementedError")

@@ -9,19 +9,22 @@ import tensorflow.python.framework     is refused by name: it is not public
 from __future__ import annotations
 
 import argparse
+import re
 import runpy
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import MetaPathFinder
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
 from ...errors import GravureError
 from .hook import TENSORFLOW, Alias, load
+from .inner_names import is_inner, public_names
 
-THEIRS = "tensorflow"
+THEIRS, INNER = "tensorflow", "python"
+KERAS = re.compile(r"python\.keras(\.|$)")
 
 
 class TensorFlowImportError(GravureError, ModuleNotFoundError):
@@ -32,6 +35,15 @@ class TensorFlowImportError(GravureError, ModuleNotFoundError):
     """
 
     code = "GV2394"
+
+
+class InnerLoader(Loader):
+    """Makes modules below `tensorflow.python`."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the module what is public of its names."""
+        path = module.__name__.removeprefix(f"{THEIRS}.{INNER}").removeprefix(".")
+        vars(module).update(public_names(path))
 
 
 class InPlace(MetaPathFinder):
@@ -51,7 +63,10 @@ class InPlace(MetaPathFinder):
             return ModuleSpec(fullname, Alias(fullname), is_package=True)
         if not fullname.startswith(f"{THEIRS}."):
             return None
-        ours = f"{TENSORFLOW}{fullname.removeprefix(THEIRS)}"
+        rest = fullname.removeprefix(f"{THEIRS}.")
+        if rest == INNER or (rest.startswith(f"{INNER}.") and is_inner(rest[len(INNER) + 1 :])):
+            return ModuleSpec(fullname, InnerLoader(), is_package=True)
+        ours = f"{TENSORFLOW}.{rest.removeprefix(f'{INNER}.') if KERAS.match(rest) else rest}"
         try:
             import_module(ours)
         except ModuleNotFoundError as error:

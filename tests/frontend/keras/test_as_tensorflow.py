@@ -75,7 +75,9 @@ def test_modules_beside_a_program_and_its_exit_status_are_its_own(tmp_path):
 @pytest.mark.parametrize(
     ("line", "name"),
     [
-        ("from tensorflow.python.framework import ops", "tensorflow.python"),
+        ("from tensorflow.python.ops import gen_math_ops", "tensorflow.python.ops.gen_math_ops"),
+        ("from tensorflow.python.ops.math_ops import no", "tensorflow.python.ops.math_ops.no"),
+        ("import tensorflow.python.keras.engine", "tensorflow.python.keras.engine"),
         ("import tensorflow.contrib.slim as slim", "tensorflow.contrib"),
         ("import tensorflow.keras.nothing", "tensorflow.keras.nothing"),
         ("from tensorflow.train.nothing import x", "tensorflow.train.nothing"),
@@ -85,6 +87,39 @@ def test_modules_that_are_not_here_are_refused_by_name(tmp_path, line, name):
     program = f"try:\n    {line}\nexcept ImportError as error:\n    print(error)\n"
     (tmp_path / "program.py").write_text(program)
     assert run(tmp_path, "program.py").stdout.startswith(f"No module named {name!r}")
+
+
+INNER = """
+import keras
+import tensorflow as tf
+import tensorflow.python.framework.ops as same
+from tensorflow.python.framework import dtypes, ops, tensor_shape
+from tensorflow.python.keras.layers import Dense
+from tensorflow.python.ops import array_ops, math_ops, nn, nn_ops, rnn_cell_impl
+from tensorflow.python.ops import variable_scope as vs
+from tensorflow.python.ops.rnn_cell_impl import LSTMCell
+from tensorflow.python.platform import gfile
+from tensorflow.python.training import saver
+from tensorflow.python.util import nest
+
+v1 = tf.compat.v1
+ops.reset_default_graph()
+pairs = [
+    (same, ops), (Dense, keras.layers.Dense), (LSTMCell, v1.nn.rnn_cell.LSTMCell),
+    (rnn_cell_impl.LSTMCell, LSTMCell), (dtypes.float32, tf.float32), (nn.relu, tf.nn.relu),
+    (tensor_shape.TensorShape, tf.TensorShape), (math_ops.reduce_sum, v1.reduce_sum),
+    (array_ops.shape, v1.shape), (nn_ops.softmax, v1.nn.softmax), (saver.Saver, v1.train.Saver),
+    (vs.get_variable, v1.get_variable), (gfile.GFile, tf.io.gfile.GFile),
+    (nest.map_structure, tf.nest.map_structure), (math_ops.bincount, v1.bincount),
+]
+print([a is b for a, b in pairs].count(False), hasattr(ops, "_nothing"), hasattr(ops, "nothing"))
+"""
+
+
+def test_inner_modules_have_what_is_public(tmp_path):
+    (tmp_path / "program.py").write_text(INNER)
+    made = run(tmp_path, "program.py")
+    assert (made.stdout, made.returncode) == ("0 False False\n", 0), made.stderr
 
 
 def test_tensorflow_itself_is_not_mixed_with_it(tmp_path):
