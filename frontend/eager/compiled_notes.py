@@ -21,6 +21,7 @@ from ...ir.build import GraphEmit
 from ...ir.families import Elementwise
 from ...ir.op import REGISTRY, Array, Op
 from ...ir.ops.elementwise import Add, Neg, Sub
+from ...ir.ops.gradient import Same
 from ...ir.ops.reduce import Reduction, is_along_rows, leaves_few
 from ...ir.types.dims import parse
 from ...ir.types.dtypes import bf16, f16, of_numpy
@@ -222,7 +223,7 @@ class Noted:
         fits = all(x.shape == shape or x.size == 1 for x in [self.arrays[i] for i in seen])
         alone = all(x.size == 1 for x in self.constants().values())
         same = folds or {self.arrays[i].shape for i in self.results} == {shape}
-        elements = all(issubclass(call.op, Elementwise) for call in others)
+        elements = all(issubclass(call.op, Elementwise | Same) for call in others)
         return bool(fits and alone and whole and same and elements)
 
     def shape(self) -> tuple[int, ...]:

@@ -161,7 +161,8 @@ def element_at(m: Maker, array: object, index: object) -> object:
     """Take the element at an index."""
     count, *rest = spec_of_value(array).dims
     require_element(m, index, count, "access")
-    if count == 0:  # in a loop of no turns, or it was told by then
+    untold = rest == [0]  # nothing was written so far that says what elements are
+    if count == 0 and not untold:  # in a loop of no turns
         return m.filled(0, spec_of_value(array).dtype, (*spec_of_value(index).dims, *rest))
     return m.gather(array, index, axis=0)
 
