@@ -69,8 +69,9 @@ def _single_to_odd(wide: Array) -> Array:
 
 def _subnormal_to_odd(wide: Array) -> Array:
     """Return the same where some may be subnormal in f32."""
-    single = wide.astype(np.float32)
-    error = wide - single
+    with np.errstate(over="ignore", invalid="ignore"):
+        single = wide.astype(np.float32)
+        error = wide - single  # of infinities there is none
     bits = single.view(np.int32)
     inexact = (error != 0) & np.isfinite(wide) & ((bits & 1) == 0)
     away = np.where((error > 0) == (wide > 0), 1, -1).astype(np.int32)
