@@ -28,6 +28,7 @@ from ..ir.program import Program, finish, new_function, set_level, set_ranges
 from ..ir.text import print_module
 from ..ir.types.dims import Dim, Range, parse
 from ..ir.types.dtypes import DType, bf16, of_numpy
+from ..ir.types.shapes import few_axes
 from ..ir.types.tensor import TensorSpec
 from ..runtime.model import Model
 from .compiled import Compiled, Options, target_of
@@ -122,25 +123,6 @@ class Broadcasting:
             return None
         specs = [TensorSpec(of_numpy(x.dtype), few) for x, few in zip(arrays, shapes, strict=True)]
         return whole(self.op, specs, self.attributes), shapes
-
-
-def few_axes(shape: tuple[int, ...], shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Return shapes that broadcast to one, with neighbours joined along which the same ones do.
-
-    >>> few_axes((2, 3, 4), [(2, 3, 4), (3, 4)])
-    [(2, 12), (1, 12)]
-    """
-    deep = [(1,) * (len(shape) - len(each)) + each for each in shapes]
-    joined: list[tuple[tuple[bool, ...], int]] = []
-    for size, *sizes in zip(shape, *deep, strict=True):
-        which = tuple([each != 1 for each in sizes])
-        if size == 1:
-            continue
-        if joined and joined[-1][0] == which:
-            joined[-1] = which, joined[-1][1] * size
-        else:
-            joined.append((which, size))
-    return [tuple([size if which[i] else 1 for which, size in joined]) for i in range(len(shapes))]
 
 
 @lru_cache(maxsize=512)

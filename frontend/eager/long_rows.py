@@ -8,7 +8,7 @@ longer around each row than for it. Repeated so that rows are long, the numbers 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from math import prod
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from ...ir.families import Elementwise
 from ...ir.op import Array
+from ...ir.types.shapes import few_axes
 
 Function = Callable[..., Array]
 
@@ -41,7 +42,7 @@ def in_long_rows(function: Function, op: type[Elementwise] | None = None) -> Fun
         if op is None or x.dtype != y.dtype or not is_usual(x):
             return None
         shape = np.broadcast_shapes(x.shape, y.shape)
-        if prod(shape) < MUCH or _row(shape, x.shape, y.shape) >= LONG:
+        if prod(shape) < MUCH or _row(shape, [x.shape, y.shape]) >= LONG:
             return None
         if not spread:
             from ...codegen import single  # noqa: PLC0415  (only who computes needs it)
@@ -69,17 +70,9 @@ def is_usual(x: Array) -> bool:
     return x.size > 0 and (x.dtype.kind in "biu" or (x.dtype.kind == "f" and x.dtype.itemsize > 2))
 
 
-def _row(shape: tuple[int, ...], *shapes: tuple[int, ...]) -> int:
-    """Return how many elements numpy goes through at a time."""
-    deep = [(1,) * (len(shape) - len(each)) + each for each in shapes]
-    length, last = 1, None
-    for size, *sizes in zip(*[each[::-1] for each in (shape, *deep)], strict=True):
-        which = tuple([each != 1 for each in sizes])
-        if size != 1 and which != (last or which):
-            break
-        if size != 1:
-            length, last = length * size, which
-    return length
+def _row(shape: tuple[int, ...], shapes: Sequence[tuple[int, ...]]) -> int:
+    """Return how many elements numpy goes through at a time: those along the last joined axis."""
+    return max(few[-1] if few else 1 for few in few_axes(shape, shapes))
 
 
 def repeated(function: Function, large: Array, small: Array) -> Array | None:

@@ -66,3 +66,22 @@ def normalize_axes(axes: Sequence[int] | None, rank: int) -> tuple[int, ...]:
     if len(set(found)) != len(found):
         raise TypeError(f"axes {tuple(axes)} name an axis twice")
     return found
+
+
+def few_axes(shape: tuple[int, ...], shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Return shapes that broadcast to one, with neighbours joined along which the same ones do.
+
+    >>> few_axes((2, 3, 4), [(2, 3, 4), (3, 4)])
+    [(2, 12), (1, 12)]
+    """
+    deep = [(1,) * (len(shape) - len(each)) + each for each in shapes]
+    joined: list[tuple[tuple[bool, ...], int]] = []
+    for size, *sizes in zip(shape, *deep, strict=True):
+        which = tuple([each != 1 for each in sizes])
+        if size == 1:
+            continue
+        if joined and joined[-1][0] == which:
+            joined[-1] = which, joined[-1][1] * size
+        else:
+            joined.append((which, size))
+    return [tuple([size if which[i] else 1 for which, size in joined]) for i in range(len(shapes))]

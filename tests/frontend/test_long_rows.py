@@ -14,6 +14,7 @@ from gravure.codegen import single
 from gravure.frontend.eager import kernels
 from gravure.frontend.eager.long_rows import in_long_rows, repeated
 from gravure.ir.types import numerics
+from gravure.ir.types.shapes import few_axes
 
 SHAPES = [
     ((30, 75, 8), (8,)),
@@ -154,9 +155,9 @@ def test_short_rows_are_gone_through_by_compiled_code_of_the_same_bits(
 
 
 def test_axes_that_broadcast_alike_are_one() -> None:
-    assert single.few_axes((2, 3, 4), [(2, 3, 4), (3, 4)]) == [(2, 12), (1, 12)]
-    assert single.few_axes((5, 1, 6), [(5, 1, 6), ()]) == [(30,), (1,)]
-    assert single.few_axes((5, 6), [(5, 1), (1, 6)]) == [(5, 1), (1, 6)]
+    assert few_axes((2, 3, 4), [(2, 3, 4), (3, 4)]) == [(2, 12), (1, 12)]
+    assert few_axes((5, 1, 6), [(5, 1, 6), ()]) == [(30,), (1,)]
+    assert few_axes((5, 6), [(5, 1), (1, 6)]) == [(5, 1), (1, 6)]
 
 
 def test_floats_of_16_bits_are_computed_by_compiled_code_once_they_come_often() -> None:
