@@ -1,9 +1,10 @@
 """Run programs that import TensorFlow, unchanged: its modules are those of `gravure.tf`.
 
-import tensorflow.compat.v1 as tf      finds  gravure.tf.compat.v1
-from tensorflow.keras import layers    finds  gravure.tf.keras.layers
-import keras                           finds  Keras, on gravure
-import tensorflow.python.framework     is refused by name: it is not public
+import tensorflow.compat.v1 as tf              finds  gravure.tf.compat.v1
+from tensorflow.keras import layers            finds  gravure.tf.keras.layers
+import keras                                   finds  Keras, on gravure
+from tensorflow.python.framework import ops    has what is public of it (see `inner_names`)
+from tensorflow.contrib import slim            is refused by name
 """
 
 from __future__ import annotations
