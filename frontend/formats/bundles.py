@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from math import prod
 
 import google_crc32c
@@ -22,14 +22,17 @@ from google.protobuf.message import DecodeError, Message
 from ...errors import ParseError
 from ...ir.op import Array
 from .checksums import masked, turned
+from .examples import UnusualError, length_at
 from .messages import BundleEntryProto, BundleHeaderProto, TrackableObjectGraph
-from .tensors import MOST, numpy_types
+from .tensors import MOST, NUMBERS, numpy_types
 
 INDEX = ".index"
+"""The ending of the file beside a checkpoint that lists its values; programs look for it by name.
+
+Beside ours it is for people and for `os.path.exists`: nothing reads that.
+"""
 MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 FOOTER, TRAILER = 48, 5
-STRING = 7
-"""The number of texts among the element types."""
 
 
 def is_bundle(prefix: str) -> bool:
@@ -48,8 +51,7 @@ def read_bundle(prefix: str) -> dict[str, Array]:
     Raises `ParseError` with the file for what is damaged, or of a kind that is not read: values in
     slices, compressed tables, numbers whose highest byte is first.
     """
-    name = prefix + INDEX
-    rows = dict(_Table(_bytes(name), name).rows())
+    name, rows = prefix + INDEX, _rows(prefix)
     header = BundleHeaderProto()
     _parse(header, rows.pop(b"", b""), name)
     if header.endianness:
@@ -61,7 +63,7 @@ def read_bundle(prefix: str) -> dict[str, Array]:
     for key, row in rows.items():
         entry = BundleEntryProto()
         _parse(entry, row, name)
-        text = key.decode(errors="backslashreplace")
+        text = _text(key)
         if key.startswith(b"\0"):
             continue  # a slice, of a value whose entry says that it has some
         if entry.slices:
@@ -73,6 +75,16 @@ def read_bundle(prefix: str) -> dict[str, Array]:
             shards[entry.shard_id] = shard, memoryview(_bytes(shard))
         found[text] = _value(entry, *shards[entry.shard_id], text)
     return found
+
+
+def names_in(prefix: str) -> Set[str]:
+    """Return the names of the values of a bundle, which are not read."""
+    return {_text(key) for key in _rows(prefix)}
+
+
+def in_path(name: str) -> str:
+    """Return a name as a part of a path of names."""
+    return name.replace(".", "..").replace("/", ".S")
 
 
 def other_ways(data: bytes, name: str) -> dict[str, str]:
@@ -90,14 +102,22 @@ def other_ways(data: bytes, name: str) -> dict[str, str]:
         for child in graph.nodes[here].children:
             if not 0 <= child.node_id < len(graph.nodes):
                 raise ParseError(f"object {child.node_id} is not there", location=name)
-            local = child.local_name.replace(".", "..").replace("/", ".S")
-            way = f"{first[here]}/{local}".removeprefix("/")
+            way = f"{first[here]}/{in_path(child.local_name)}".removeprefix("/")
             if child.node_id not in first:
                 first[child.node_id] = way
                 waiting.append(child.node_id)
             elif first[child.node_id]:
                 again[way] = first[child.node_id]
     return again
+
+
+def _rows(prefix: str) -> dict[bytes, bytes]:
+    """Return what the index says of each value, and at no name of all."""
+    return dict(_Table(_bytes(prefix + INDEX), prefix + INDEX).rows())
+
+
+def _text(key: bytes) -> str:
+    return key.decode(errors="backslashreplace")
 
 
 def _bytes(path: str) -> bytes:
@@ -129,7 +149,7 @@ def _value(entry: BundleEntryProto, file: str, data: memoryview, name: str) -> A
             f"{name!r} is at {start} to {end}, expected 0 to {len(data)}", location=file
         )
     part = data[start:end]
-    if entry.dtype == STRING:
+    if entry.dtype == NUMBERS["string"]:
         return _texts(part, shape, entry.crc32c, f"{name!r}", file)
     if len(part) != prod(shape) * dtype.itemsize:
         raise ParseError(
@@ -168,15 +188,10 @@ def _texts(data: memoryview, shape: tuple[int, ...], crc: int, name: str, file: 
 
 def _number(data: bytes, at: int, name: str) -> tuple[int, int]:
     """Return a number of which each byte has seven bits, and where it ends."""
-    value = 0
-    for place in range(10):
-        if at >= len(data):
-            raise ParseError("it ends within a number", location=name)
-        value |= (data[at] & 127) << (7 * place)
-        at += 1
-        if not data[at - 1] & 128:
-            return value, at
-    raise ParseError(f"a number of more than ten bytes at {at - 10}", location=name)
+    try:
+        return length_at(data, at)
+    except (UnusualError, IndexError):
+        raise ParseError(f"the number at {at} does not end", location=name) from None
 
 
 class _Table:

@@ -18,7 +18,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from ...ir.types.tensor import TensorSpec
 from ...runtime.comm.progress import PROGRESS
 from ...runtime.files import replacing, sweep
 from ..files.weights import digest_of_weights, read_metadata, read_safetensors, write_safetensors
-from ..formats.bundles import is_bundle, other_ways, read_bundle
+from ..formats.bundles import INDEX, is_bundle, names_in, other_ways, read_bundle
 from ..values.arrays import as_listed
 from ..values.run_errors import DataLossError, InvalidArgumentError, NotFoundError
 from .frame import Frame, OutsideError, Store, Touched
@@ -40,11 +41,6 @@ from .variables import Held, VariableState, fits, now
 SUFFIX = ".safetensors"
 DIGEST = "gravure.digest"
 """The key of what tells these values from others: a file in which a bit is another is refused."""
-INDEX = ".index"
-"""The ending of the file beside a checkpoint that lists its values; programs look for it by name.
-
-It is for people and for `os.path.exists`: nothing here reads it.
-"""
 SHARDS = "gravure.shards"
 """The key of what names the files in which the values are, with their digests."""
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -361,36 +357,37 @@ def _is_theirs(path: str) -> bool:
     return not os.path.exists(path + SUFFIX) and is_bundle(path)
 
 
-def _of_bundle(path: str) -> dict[str, Array]:
-    """Return the arrays that TensorFlow saved, and the text that says whose they are."""
+@contextmanager
+def _reading_theirs() -> Iterator[None]:
+    """Raise what is said of a damaged file of TensorFlow's as an error of checkpoints."""
     try:
-        return read_bundle(path)
+        yield
     except ParseError as error:
         raise DamagedCheckpointError(error.message, location=error.location) from error
 
 
-def _other_ways(path: str, graph: Array | None) -> dict[str, str]:
-    """Return the other names by which TensorFlow reached objects, with those it saved."""
-    if graph is None or graph.shape or not isinstance(data := graph.item(), bytes):
-        return {}
-    try:
-        return other_ways(data, path + INDEX)
-    except ParseError as error:
-        raise DamagedCheckpointError(error.message, location=error.location) from error
+def _of_bundle(path: str) -> tuple[dict[str, Array], dict[str, str]]:
+    """Return the arrays that TensorFlow saved, and the other names by which it reached objects."""
+    with _reading_theirs():
+        values = read_bundle(path)
+        graph = values.pop(OBJECT_GRAPH, None)
+        if graph is None or graph.shape or not isinstance(data := graph.item(), bytes):
+            return values, {}
+        return values, other_ways(data, path + INDEX)
 
 
 def read(path: str) -> dict[str, Array]:
     """Return the arrays of a checkpoint, from all of its shards."""
     if _is_theirs(path):
-        return {name: x for name, x in _of_bundle(path).items() if name != OBJECT_GRAPH}
+        with _reading_theirs():
+            return {name: x for name, x in read_bundle(path).items() if name != OBJECT_GRAPH}
     return _values(path, _bytes(path))
 
 
 def read_objects(path: str) -> tuple[dict[str, Array], dict[str, str]]:
     """Return the arrays of a checkpoint, and the other names by which they were reached."""
     if _is_theirs(path):
-        values = _of_bundle(path)
-        return values, _other_ways(path, values.pop(OBJECT_GRAPH, None))
+        return _of_bundle(path)
     whole = _bytes(path)
     return _values(path, whole), _other_names(path, whole)
 
@@ -468,7 +465,8 @@ def _bytes(path: str) -> Array:
 def has_objects(path: str) -> bool:
     """Say whether a checkpoint is one of objects."""
     if _is_theirs(path):
-        return OBJECT_GRAPH in _of_bundle(path)
+        with _reading_theirs():
+            return OBJECT_GRAPH in names_in(path)
     try:
         return OBJECT_GRAPH in read_metadata(_bytes(path), os.path.basename(path) + SUFFIX)
     except ParseError as error:

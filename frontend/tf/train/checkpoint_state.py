@@ -18,7 +18,8 @@ from ....errors import ParseError
 from ....ir.types.tensor import Array
 from ...files.beside import map_beside
 from ...files.weights import read_safetensors
-from ...graph.checkpoint_ops import INDEX, NOTE, SUFFIX, DamagedCheckpointError, Note
+from ...formats.bundles import INDEX, in_path
+from ...graph.checkpoint_ops import NOTE, SUFFIX, DamagedCheckpointError, Note
 from ...values.run_errors import UnimplementedError
 
 META = ".meta"
@@ -266,11 +267,6 @@ GRAPH = "graph.json"
 def is_module_folder(path: str) -> bool:
     """Say whether a path is that of a saved module."""
     return os.path.isfile(os.path.join(path, GRAPH))
-
-
-def in_path(name: str) -> str:
-    """Return a name as a part of a path of names."""
-    return name.replace(".", "..").replace("/", ".S")
 
 
 def values_of_module(folder: str) -> dict[str, Array]:

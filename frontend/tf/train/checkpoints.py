@@ -19,6 +19,7 @@ from ....ir.op import Array
 from ....ir.types.dtypes import i64
 from ....ir.types.tensor import TensorSpec, spec_of_array
 from ...eager.tensor import Tensor
+from ...formats.bundles import in_path
 from ...function.traces import ACTIVE
 from ...function.variable import Variable as CoreVariable
 from ...graph.checkpoint_ops import (
@@ -41,7 +42,7 @@ from ...values.texts import TEXT
 from ..core.values import path_of, static
 from ..graph.sessions import Session
 from ..graph.state import TfGraph, Variable
-from .checkpoint_state import in_path, is_module_folder, told, values_of_module
+from .checkpoint_state import is_module_folder, told, values_of_module
 from .savers import PARTS, latest_checkpoint
 from .tracking import TRACKED, Trackable
 
