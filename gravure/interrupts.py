@@ -9,7 +9,6 @@ it (one in `__del__`, or in a callback): so it is noted, and what was only print
 import os
 import signal
 import sys
-from _thread import interrupt_main
 
 STATUS = 130
 SOON = 0.01
@@ -53,9 +52,10 @@ def _note(number: int, frame: object) -> None:
 
 def _raise_again(unraisable: "sys.UnraisableHookArgs") -> None:
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        from threading import Timer  # noqa: PLC0415  (not while the command is imported)
+        from threading import Timer, main_thread  # noqa: PLC0415  (not while it is imported)
 
-        again = Timer(SOON, interrupt_main)  # here it would be lost, too
+        # Here it would be lost, too; one that is only noted would wait for a call that waits.
+        again = Timer(SOON, signal.pthread_kill, [main_thread().ident, signal.SIGINT])
         again.daemon = True
         again.start()
     else:

@@ -318,7 +318,7 @@ def test_an_interrupt_is_one_where_python_lost_it(lost: str) -> None:
         "from gravure.__main__ import main; sys.exit(main())"
     )
     made = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60,
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=20,
         check=False,
     )  # fmt: skip
     assert (made.returncode, made.stderr) == (130, "interrupted\n")
