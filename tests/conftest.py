@@ -128,9 +128,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Keep thirty thousand cases out of what Python looks through for circles."""
+    """Keep thirty thousand cases out of what Python looks through for circles, and that seldom."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
