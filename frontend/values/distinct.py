@@ -1,6 +1,6 @@
 """The distinct elements of few numbers, or slices of few: found in a loop instead of by sorting.
 
-And rows by numbers below some count, which need no sorting either.
+And of many as they come, by a table; and rows by numbers below some count: neither needs sorting.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from math import isnan
 
 import numpy as np
 
-from ...codegen.serial.function import I32s, I64s, U32s, serial
+from ...codegen.serial.function import I32s, I64s, U32s, U64s, serial
 from ...ir.op import Array
 from ...ir.ops.selecting import Unique
+from .text_loops import FACTOR, MASK
 
 MOST, FEW = 1 << 14, 1 << 7
 """So many numbers at most are looked at in a loop, and so many distinct ones kept in order."""
@@ -79,6 +80,73 @@ def _number_slices(
 ) -> int:
     """Give rows of keys their numbers."""
     return _in_order(_numbered_rows(keys, width, room, place), is_sorted, room, place, made)
+
+
+def of_table(numbers: Array, array: Array, width: int) -> tuple[Array, Array]:
+    """Return the same of numbers below a width, which lie close together, without sorting them.
+
+    They tell apart the elements of an array.
+    """
+    table, first = np.zeros(width, np.int64), np.empty(min(width, len(array)), np.int64)
+    places = np.empty(len(array), np.int32)
+    count = _look_up(numbers.astype(np.int64), table, first, places)
+    return array[first[:count]], places
+
+
+@serial
+def _look_up(numbers: I64s, table: I64s, first: I64s, places: I32s) -> int:
+    """Count different numbers as they come, from 1 on in a table; return how many there are."""
+    count = 0
+    for i in range(len(numbers)):
+        number = table[numbers[i]]
+        if number == 0:
+            first[count] = i
+            count += 1
+            table[numbers[i]] = number = count
+        places[i] = number - 1
+    return count
+
+
+def as_they_come(x: Array) -> tuple[Array, Array]:
+    """Return where each distinct number of a row comes first, and which one each is (i32).
+
+    Zeros of both signs are one; each NaN is one by itself.
+
+    >>> first, places = as_they_come(np.array([1.5, np.nan, 0.0, 1.5, np.nan, -0.0]))
+    >>> first.tolist(), places.tolist()
+    ([0, 1, 2, 4], [0, 1, 2, 0, 3, 2])
+    """
+    count = len(x)
+    if x.dtype.kind not in "iu":
+        keys = x.astype(np.float32 if x.itemsize < 4 else x.dtype) + 0.0  # of which none is -0
+        bits = keys.view(f"u{keys.itemsize}").astype(np.uint64)
+    else:
+        keys = x.astype(np.int64)
+        bits = keys.view(np.uint64)
+    table = np.full(1 << (2 * count).bit_length(), -1, np.int32)
+    first, places = np.empty(count, np.int64), np.empty(count, np.int32)
+    return first[: _enter(keys, bits, table, first, places)], places
+
+
+@serial
+def _enter(keys: Array, bits: U64s, table: I32s, first: I64s, places: I32s) -> int:
+    """Give keys numbers as they come, NaN each a new one; return how many there are.
+
+    The table has room for twice as many, and no entries.
+    """
+    count = 0
+    for i in range(len(keys)):
+        at = int((bits[i] ^ bits[i] >> 32) * FACTOR & MASK) >> 32 & len(table) - 1
+        if not isnan(keys[i]):
+            while table[at] >= 0 and keys[first[table[at]]] != keys[i]:
+                at = at + 1 & len(table) - 1
+            if table[at] >= 0:
+                places[i] = table[at]
+                continue
+            table[at] = count
+        places[i], first[count] = count, i
+        count += 1
+    return count
 
 
 def _numbered_rows(keys: Array, width: int, room: I64s, place: I64s) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gravure.frontend.values.distinct as loops
+from gravure import tf
 from gravure.frontend.values.distinct import distinct
 from gravure.ir.ops.selecting import Unique
 
@@ -52,3 +53,28 @@ def test_the_loops_mean_the_same_in_python() -> None:
             made = np.zeros(16, np.int64)
             rows.append((run(given, width, 1, room, place, made), place.tolist(), made.tolist()))
         assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int64"])
+def test_numbers_that_lie_apart_are_told_apart_without_sorting(dtype, monkeypatch) -> None:
+    """Sorting a thousand of them took longer than a table of twice as many."""
+    numbers = np.random.default_rng(0).integers(-100, 100, 1000).astype(float) * 2**40
+    if dtype != "int64":
+        numbers /= 2**42
+        numbers[::50], numbers[1:4] = np.nan, [-0.0, 0.0, np.inf]
+    x = np.asarray(tf.constant(numbers, dtype))
+    known: dict[object, int] = {}
+    wanted = [known.setdefault(each, len(known)) for each in x.astype(float).tolist()]
+    monkeypatch.setattr(np, "unique", None)
+    found, places = map(np.asarray, tf.unique(x))
+    first = [wanted.index(number) for number in range(len(known))]
+    assert (found.dtype, found.tobytes()) == (x.dtype, x[first].tobytes())
+    assert places.tolist() == wanted
+
+
+def test_keys_in_python_are_those_of_compiled_code() -> None:
+    x = np.array([1.5, np.nan, 0.0, 1.5, np.nan, 2.0, 0.0])
+    first, places = loops.as_they_come(x)
+    bits, table, begins, each = x.view(np.uint64).tolist(), [-1] * 16, [0] * 7, [0] * 7
+    assert loops._enter.function(x.tolist(), bits, table, begins, each) == len(first) == 5
+    assert (begins[:5], each) == (first.tolist(), places.tolist())

@@ -25,6 +25,7 @@ from ...eager.remembered import remember_all
 from ...graph.graph import GraphTensor
 from ...graph.inference import Abstract, is_unknown
 from ...graph.kinds import RULES
+from ...values.distinct import as_they_come, of_table
 from ...values.dtypes import DTypeLike
 from ...values.texts import Text
 from ..core import shape_rules as shapes_of
@@ -242,10 +243,13 @@ def _in_order_of_coming(array: Array) -> tuple[Array, Array]:
     if array.dtype.kind in "iu" and len(array):
         small = array.view(f"u{array.dtype.itemsize}")  # what is below 0 is large here
         if (width := int(small.max()) + 1) <= CLOSE * len(array):
-            return _of_table(small, array, width)
+            return of_table(small, array, width)
         low = array.min()
         if (width := int(array.max()) - int(low) + 1) <= CLOSE * len(array):
-            return _of_table((array - low).view(f"u{array.dtype.itemsize}"), array, width)
+            return of_table((array - low).view(f"u{array.dtype.itemsize}"), array, width)
+    if array.dtype.kind in "iu" or of_numpy(array.dtype).kind == "f":
+        first, places = as_they_come(array)
+        return array[first], places
     made = np.unique(array, return_index=True, return_inverse=True, equal_nan=False)
     order = np.argsort(made[1])
     rank = np.empty(len(order), np.int32)
@@ -255,31 +259,6 @@ def _in_order_of_coming(array: Array) -> tuple[Array, Array]:
 
 FEW = 64
 """So few numbers are looked up in a dictionary."""
-
-
-def _of_table(numbers: Array, array: Array, width: int) -> tuple[Array, Array]:
-    """Return the same of numbers below a width, which lie close together, without sorting them.
-
-    They tell apart the elements of an array.
-    """
-    table, first = np.zeros(width, np.int64), np.empty(min(width, len(array)), np.int64)
-    places = np.empty(len(array), np.int32)
-    count = _numbered(numbers.astype(np.int64), table, first, places)
-    return array[first[:count]], places
-
-
-@serial
-def _numbered(numbers: I64s, table: I64s, first: I64s, places: I32s) -> int:
-    """Count different numbers as they come, from 1 on in a table; return how many there are."""
-    count = 0
-    for i in range(len(numbers)):
-        number = table[numbers[i]]
-        if number == 0:
-            first[count] = i
-            count += 1
-            table[numbers[i]] = number = count
-        places[i] = number - 1
-    return count
 
 
 CLOSE = 4
