@@ -28,6 +28,8 @@ from ...ir.ops.factor import (
     solved,
 )
 from ...ir.ops.pool import AvgPool, MaxPoolGradient
+from ...ir.types.dtypes import DType, bf16, f16, f32, f64, of_numpy
+from ...ir.types.numerics import round_to
 from ...ir.windows import Windows, image
 
 Kernel = Callable[..., "Array | tuple[Array, ...]"]
@@ -35,6 +37,10 @@ Make = TypeVar("Make", bound=Callable[..., Kernel])
 
 IN_LOOPS: dict[type[Op], Callable[..., Kernel]] = {}
 """By operation: what is given attributes and returns the function."""
+FLOATS = frozenset((f32, f64))
+"""The types of what the loops of most operations take."""
+LOOPED: dict[type[Op], frozenset[DType]] = {AvgPool: FLOATS | {f16, bf16}}
+"""Those of the loops that others take, too."""
 
 
 def _loops(op: type[Op]) -> Callable[[Make], Make]:
@@ -372,7 +378,7 @@ def means(
         made = np.empty(shape)
         depth = x.shape[-1] if channels_last else 1
         _means(np.ascontiguousarray(x, np.float64), made, rows, depth, int(count_padding))
-        return made.astype(x.dtype, copy=False)
+        return made if x.dtype == np.float64 else round_to(made, of_numpy(x.dtype))
 
     return pooled
 

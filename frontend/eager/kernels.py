@@ -20,15 +20,16 @@ from ...ir.op import REGISTRY, Array, Op
 from ...ir.ops.complex import ToComplex
 from ...ir.ops.elementwise import Abs, Neg
 from ...ir.ops.reduce import Fold, Prod
+from ...ir.ops.scatter import Scatter
 from ...ir.types import dtypes as rows
-from ...ir.types.numerics import in_wide
+from ...ir.types.numerics import in_wide, round_to
 from ...ir.types.shapes import normalize_axes
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.buffer import keep_pages
 from ...runtime.tracing import EARS, span
 from ..values.origin import short, user_line
 from .complex_parts import COMPARED, of_formula, opposite, products_along, together
-from .in_loops import IN_LOOPS
+from .in_loops import FLOATS, IN_LOOPS, LOOPED
 from .long_rows import in_long_rows
 from .settled import settled
 
@@ -178,6 +179,11 @@ def of_halves(op: type[Elementwise], row: rows.DType, function: Kernel) -> Kerne
     return by_need(function, lambda: near(op, row, {}), many=SOME)
 
 
+def is_narrow(x: Array) -> bool:
+    """Say whether the elements are floats of 16 bits."""
+    return any(row.numpy == x.dtype for row in HALVES)
+
+
 def is_compiled(op: type[Elementwise]) -> bool:
     """Say whether compiled code computes an operation, which must be registered for that."""
     return op.is_near() and REGISTRY.get(op.name) is op
@@ -212,7 +218,6 @@ def by_need(
 
 COMPLEX = (rows.c64, rows.c128)
 HALVES = (rows.f16, rows.bf16)
-FLOATS = {rows.f32, rows.f64}
 ALIKE = (rows.f32, rows.f64, *HALVES)
 """The types of which results have the same bits in eager code as in compiled code."""
 
@@ -333,6 +338,8 @@ class Runner:
     def whole(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
         """Return compiled code for much to do, where that is faster than numpy."""
         given = {**self.defaults, **attributes}
+        if issubclass(self.op, Scatter) and given["reduction"] != "none" and is_narrow(arrays[0]):
+            return self.in_single(arrays, attributes)
         if not self.may_be_whole(arrays, given):
             return None
         specs = [spec_of_array(x) for x in arrays]
@@ -350,12 +357,28 @@ class Runner:
         is_fit = is_fit and self.is_of_known_types(every, given, is_little=is_little)
         if not is_fit or not all(sizes):
             return None
-        if is_little and self.op in IN_LOOPS and {x.dtype for x in specs} <= FLOATS:
+        looped = LOOPED.get(self.op, FLOATS)
+        if is_little and self.op in IN_LOOPS and {x.dtype for x in specs} <= looped:
             return quiet(IN_LOOPS[self.op](**given))
         if is_little and not self.pays_often(specs, is_half=is_half):
             return None
         before = quiet(settled(self.op, arrays, given)) if is_little else None
         return self.compiled(specs, given, before)
+
+    def in_single(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel:
+        """Return what combines floats of 16 bits as those of 32 bits, and rounds them once."""
+        row, single = rows.of_numpy(arrays[0].dtype), np.dtype(np.float32)
+        wide = [x.astype(single) if is_narrow(x) else x for x in arrays]
+        kernel = self.check_once(wide, attributes)
+        if kernel is None:
+            kernel = quiet(settled(self.op, wide, {**self.defaults, **attributes}))
+        combine = kernel
+
+        def rounded(x: Array, indices: Array, updates: Array) -> Array:
+            """Combine them."""
+            return round_to(combine(x.astype(single), indices, updates.astype(single)), row)
+
+        return quiet(rounded)
 
     def pays_often(self, specs: Sequence[TensorSpec], *, is_half: bool) -> bool:
         """Say whether few elements are worth compiled code of the same bits, if they come often.

@@ -61,6 +61,33 @@ def is_in_order(ids: Array) -> bool:
     return not _falls(_of_known_type(ids))
 
 
+def fault_of_order(ids: Array, count: int | None = None) -> str:
+    """Return what is wrong with the segments of rows, which have to be in order from 0 on.
+
+    `count` is how many there are; if none is given, the last one says it.
+
+    >>> fault_of_order(np.array([0, 2, 1]))
+    'segment ids are not increasing'
+    """
+    last = int(ids[-1]) + 1 if ids.size else 1
+    if count is not None and ids.size and last > count:
+        return "segment ids must be < num_segments"
+    if last < 1:
+        return "segment ids must be >= 0"
+    if not ids.size or (ids[0] >= 0 and is_in_order(ids)):
+        return ""
+    ends = np.append(np.flatnonzero(ids[1:] != ids[:-1]), len(ids) - 1)
+    for place in ends.tolist():  # each segment is looked at when it ends
+        if place + 1 < len(ids) and ids[place] > ids[place + 1]:
+            return "segment ids are not increasing"
+        if not 0 <= ids[place] < last:
+            return (
+                f"Segment id {ids[place]} out of range [0, {last}), possibly because "
+                "'segment_ids' input is not sorted."
+            )
+    return ""
+
+
 @serial
 def _falls(ids: Array) -> int:
     """Count the numbers that are less than the one before: all, without a look at each."""

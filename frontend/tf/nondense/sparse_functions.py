@@ -14,7 +14,7 @@ from ...values.context import STATE
 from ...values.dispatch import handles
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
-from ...values.sums import TYPES, sums_of_rows
+from ...values.sums import TYPES, fault_of_order, sums_of_rows
 from ..core.bridge import EagerTensor, TfTensor, row_of
 from ..core.calls import as_places
 from ..core.host_ops import host, of_elements, unknown
@@ -249,7 +249,7 @@ def _count(ids: TfTensor, least: list[TfTensor]) -> TfTensor:
 def _count_of(numbers: Array, wanted: Sequence[Array]) -> int:
     """Return how many segments there are: as many as are wanted, or named."""
     count = int(wanted[0]) if wanted else None
-    fault = g.fault_of_order(numbers, count)
+    fault = fault_of_order(numbers, count)
     if fault:
         raise InvalidArgumentError(fault)
     if count is not None:

@@ -17,6 +17,7 @@ from ....ir.ops.scatter import ScatterNd
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import Dim, parse
 from ....ir.types.dtypes import DType, of_numpy
+from ....ir.types.numerics import round_to
 from ....ir.types.tensor import TensorSpec
 from ...eager.kernels import Kernel, by_need
 from ...eager.remembered import notes_of, remember_all, remembered
@@ -26,7 +27,7 @@ from ...values.arrays import as_listed
 from ...values.distinct import parted
 from ...values.dtypes import finfo
 from ...values.run_errors import InvalidArgumentError
-from ...values.sums import TYPES, ends_of, extremes_of, is_in_order, sums_of
+from ...values.sums import TYPES, ends_of, extremes_of, fault_of_order, sums_of
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, perform_all, rule
@@ -447,32 +448,6 @@ LONG = 1 << 12
 """Of more numbers it pays to look first where each segment ends: a sum then stays in a register."""
 
 
-def _fault_of_order(ids: Array, count: int | None = None) -> str:
-    """Return what is wrong with the segments of rows, which have to be in order from 0 on.
-
-    `count` is how many there are; if none is given, the last one says it.
-    """
-    if not ids.size:
-        return ""
-    last = int(ids[-1]) + 1
-    if count is not None and last > count:
-        return "segment ids must be < num_segments"
-    if last < 1:
-        return "segment ids must be >= 0"
-    if ids[0] >= 0 and is_in_order(ids):
-        return ""
-    ends = np.append(np.flatnonzero(ids[1:] != ids[:-1]), len(ids) - 1)
-    for place in ends.tolist():  # each segment is looked at when it ends
-        if place + 1 < len(ids) and ids[place] > ids[place + 1]:
-            return "segment ids are not increasing"
-        if not 0 <= ids[place] < last:
-            return (
-                f"Segment id {ids[place]} out of range [0, {last}), possibly because "
-                "'segment_ids' input is not sorted."
-            )
-    return ""
-
-
 def _fault_of_size(rest: Sequence[Dim], count: int) -> str:
     """Say that so many rows are more elements than there can be numbers for."""
     size = math.prod([n for n in rest if isinstance(n, int)])
@@ -485,7 +460,7 @@ def _check_order(data: Sequence[Dim], ids: Array) -> None:
     """Raise for segments of rows that are none."""
     if isinstance(data[0], int) and data[0] != len(ids):
         raise InvalidArgumentError("segment_ids should be the same size as dimension 0 of input.")
-    fault = _fault_of_order(ids) or _fault_of_size(data[1:], int(ids[-1]) + 1 if ids.size else 0)
+    fault = fault_of_order(ids) or _fault_of_size(data[1:], int(ids[-1]) + 1 if ids.size else 0)
     if fault:
         raise InvalidArgumentError(fault)
 
@@ -493,6 +468,8 @@ def _check_order(data: Sequence[Dim], ids: Array) -> None:
 def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
     """Combine rows by their segment, as `_in_order` does."""
     _check_order(data.shape, ids)
+    if data.dtype in HALVES and data.size and ids.ndim == 1 and ids[0] >= 0:
+        return _halves_in_order(data, ids, how)
     if not data.size or ids.ndim != 1 or ids[0] < 0 or not _has_kernel(data.dtype, how):
         sizes = np.bincount(ids[ids >= 0])
         shape_ = (len(sizes), *[1] * (data.ndim - ids.ndim))
@@ -512,9 +489,24 @@ def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
     return made if data.ndim == 2 else made.reshape(-1, *data.shape[1:])
 
 
+HALVES = (rows.f16.numpy, rows.bf16.numpy)
+
+
+def _halves_in_order(data: Array, ids: Array, how: str) -> Array:
+    """Combine rows of floats of 16 bits: as those of 32, and rounded once; so are quotients."""
+    row = of_numpy(data.dtype)
+    wide = _rows_in_order(data.astype(np.float32), ids, "add" if how == "mean" else how)
+    total = round_to(wide, row)
+    if how != "mean":
+        return total
+    counts = np.maximum(np.bincount(ids), 1).astype(np.float32).astype(row.numpy)
+    least = counts.astype(np.float32).reshape(-1, *[1] * (data.ndim - 1))
+    return round_to(total.astype(np.float32) / least, row)
+
+
 rows_in_order = _rows_in_order  # (of arrays: nothing of it can be remembered)
 check_order = _check_order
-fault_of_order, fault_of_size = _fault_of_order, _fault_of_size
+fault_of_size = _fault_of_size
 
 
 def _has_kernel(dtype: np.dtype[np.generic], how: str) -> bool:
