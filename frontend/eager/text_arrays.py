@@ -76,6 +76,8 @@ def alike(a: Text, b: Text) -> Array:
 
 def chosen(condition: Array, a: Text, b: Text) -> Text:
     """Return the first text where a condition holds, else the second."""
+    if condition.shape == a.dims == b.dims:
+        return Text(a.row.where(condition, b.row), a.dims)
     dims = np.broadcast_shapes(condition.shape, a.dims, b.dims)
     holds = np.broadcast_to(condition, dims).ravel()
     order = np.where(holds, placed(a, dims), placed(b, dims, len(a.row)))

@@ -79,6 +79,26 @@ def lay_chosen(
 
 
 @serial
+def lay_either(holds: Flags, one: U8s, sizes: I64s, other: U8s, others: I64s, target: U8s) -> int:
+    """Lay each text or, where it does not hold, the other one of its place; return where they end.
+
+    Both lie one behind the other; the target has room for all of them. The sizes become those of
+    what is laid.
+    """
+    at, here, there = 0, 0, 0
+    for i in range(len(sizes)):
+        size = sizes[i]
+        if holds[i]:
+            at = lay(one, here, size, target, at)
+        else:
+            sizes[i] = others[i]
+            at = lay(other, there, sizes[i], target, at)
+        here += size
+        there += others[i]
+    return at
+
+
+@serial
 def lay_groups(
     source: U8s, begins: I64s, sizes: I64s, count: int, target: U8s, widths: I64s
 ) -> int:

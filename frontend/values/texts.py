@@ -26,6 +26,7 @@ from .text_loops import (
     fit,
     lay_all,
     lay_chosen,
+    lay_either,
     lay_groups,
     lay_runs,
     replace,
@@ -157,6 +158,14 @@ class Texts:
         begins = np.ascontiguousarray(self.begins, np.int64)
         lay_chosen(np.ascontiguousarray(self.every), begins, sizes, order, widths, made)
         return Texts(made, widths)
+
+    def where(self, holds: Array, others: Texts) -> Texts:
+        """Return the texts where something holds, elsewhere the others of the same places."""
+        made = np.empty(len(self.every) + len(others.every), np.uint8)
+        flags, sizes = np.ascontiguousarray(holds, np.bool_), np.array(self.sizes, np.int64)
+        one, other = (np.ascontiguousarray(x.every) for x in (self, others))
+        theirs = np.ascontiguousarray(others.sizes, np.int64)
+        return Texts(made[: lay_either(flags, one, sizes, other, theirs, made)], sizes)
 
     def in_base64(self, *, pad: bool) -> Texts:
         """Return base 64 of the web's alphabet: three bytes are four signs."""

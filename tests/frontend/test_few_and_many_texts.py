@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
+from gravure.frontend.values.texts import FEW, Texts
 
 PIECES = [
     b"",
@@ -172,3 +173,28 @@ def test_numbers_are_filled_up_to_a_width(fill: str, count: int) -> None:
             elif fill == "0":
                 wanted = sign + digits.rjust(width - len(sign), "0")
             assert text.decode() == wanted
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_texts_are_rolled_at_once(count, monkeypatch):
+    """Each axis had parts of all texts laid anew, which were then laid behind each other."""
+    given = np.array(texts(8 * count), object).reshape(8, count)
+    for shift, axis in (([3, -2], [0, 1]), ([1], [1]), ([2, 5, 1], [1, 1, -2]), ([], [])):
+        wanted = np.roll(given, shift, axis).tolist()
+        assert both(lambda x, s=shift, a=axis: tf.roll(x, s, a), given).tolist() == wanted
+    x, laid = tf.constant(given), []
+    taken = Texts.taken
+    monkeypatch.setattr(Texts, "taken", lambda *args: laid.append(args) or taken(*args))
+    tf.roll(x, [3, -2], [0, 1])
+    assert len(laid) == (8 * count >= FEW)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_texts_of_one_shape_are_chosen_in_one_loop(count, monkeypatch):
+    one, other = np.array(texts(count), object), np.array(texts(count)[::-1], object)
+    holds = np.random.default_rng(0).random(count) < 0.5
+    wanted = np.where(holds, one, other).tolist()
+    assert both(tf.where, holds, one, other).tolist() == wanted
+    assert both(tf.where, holds[:1], one, other).tolist() == (one if holds[0] else other).tolist()
+    monkeypatch.setattr(Texts, "taken", None)
+    assert tf.where(holds, tf.constant(one), tf.constant(other)).numpy().tolist() == wanted

@@ -18,11 +18,13 @@ from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array
 from ...eager.remembered import remember_all
 from ...eager.tensor import Tensor
+from ...eager.text_arrays import moved_text
 from ...graph.graph import GraphTensor
 from ...graph.inference import Abstract, is_unknown
 from ...graph.kinds import RULES
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
+from ...values.texts import Text
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, custom_gradient, row_of
 from ..core.calls import op, perform, rule
@@ -422,6 +424,8 @@ def _roll(m: Maker, input: object, shift: object, axis: object) -> object:
     _check_roll(spec_of_value(input).rank, np.shape(static(shift)), np.shape(static(axis)))
     shifts, axes = np.ravel(static(shift)).tolist(), np.ravel(static(axis)).tolist()
     moved, rank_ = input, spec_of_value(input).rank
+    if isinstance(input, Text):  # of which each step would lay all anew
+        return moved_text(lambda places: [np.roll(places, shifts, axes)], [input])
     for by, at in zip(shifts, axes, strict=True):
         moved = c.roll(m.emit, moved, axis_in(at, rank_), int(by))
     return moved
