@@ -34,3 +34,10 @@ def test_a_shape_that_is_partly_unknown_is_refused_each_time() -> None:
             except (TypeError, ValueError):
                 refused += 1
         assert refused == CALLS
+
+
+def test_arrays_of_one_shape_have_one_shape() -> None:
+    """To make one took as long as all else that is asked of it."""
+    one, other = tf.zeros([3, 2]).shape, tf.ones([3, 2], tf.int32).shape
+    assert one is other
+    assert one.as_list() == [3, 2]

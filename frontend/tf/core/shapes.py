@@ -30,9 +30,13 @@ class TensorShape:
 
     @classmethod
     def of_array(cls, dims: tuple[int, ...]) -> TensorShape:
-        """Return the shape of an array, of which nothing has to be looked at."""
-        made = cls.__new__(cls)
-        made._dims = dims
+        """Return the shape of an array, of which nothing has to be looked at: one for all alike."""
+        made = OF_ARRAYS.get(dims)
+        if made is None:
+            if len(OF_ARRAYS) >= MOST:
+                OF_ARRAYS.clear()
+            made = OF_ARRAYS[dims] = cls.__new__(cls)
+            made._dims = dims
         return made
 
     @property
@@ -200,6 +204,12 @@ class TensorShape:
 
     def __repr__(self) -> str:
         return f"TensorShape({None if self._dims is None else list(self)})"
+
+
+OF_ARRAYS: dict[tuple[int, ...], TensorShape] = {}
+"""The shapes of arrays that were seen: nothing changes a shape."""
+MOST = 1 << 12
+"""So many are kept."""
 
 
 def _given_out(extent: int | None) -> Dimension | int | None:

@@ -243,6 +243,8 @@ def convert(value: object, dtype: DTypeLike | None = None, name: str | None = No
 
 def convert_text(value: object, type_: str, place: int = 0) -> TfTensor:
     """Return an operand that is to be text, of an operation of a type; raise where it is not."""
+    if value.__class__ is EagerTensor and value._array.dtype.kind == "O":
+        return value  # few texts, as most are: nothing is to be looked at
     if isinstance(value, Tensor):
         require_text(value.spec.dtype, type_, place)
     return convert(value, "string")

@@ -336,18 +336,23 @@ FROM_THE_WEB = bytes.maketrans(b"-_+/", b"+/!!")
 """The signs of base 64 by those that the web has for them; its own two are none of these."""
 
 
+FILLING = (b"", b"===", b"==", b"=")
+"""What fills up to four signs, by how many there are."""
+
+
 def decode_base64(input: object, name: str | None = None) -> TfTensor:
     """Return what base 64 (of the web's alphabet) stands for."""
 
     def one(data: bytes) -> bytes:
-        body = data.rstrip(b"=")
+        body = data.rstrip(b"=") if data.endswith(b"=") else data
         rest = len(body) % 4
         if rest == 1:
             raise InvalidArgumentError("Base64 string length cannot be 1 modulo 4.")
-        if len(body) < len(data) and (len(data) % 4 or len(data) - len(body) > 2):
+        if body is not data and (len(data) % 4 or len(data) - len(body) > 2):
             raise InvalidArgumentError(f"base64 of {len(data)} signs that is not filled up to 4")
         try:
-            return a2b_base64(body.translate(FROM_THE_WEB) + b"===="[rest or 4 :], strict_mode=True)
+            filled = body.translate(FROM_THE_WEB)
+            return a2b_base64(filled + FILLING[rest] if rest else filled, strict_mode=True)
         except binascii.Error as error:
             raise InvalidArgumentError(f"Invalid character found in base64: {error}") from None
 
