@@ -21,6 +21,7 @@ from ...ir.ops.complex import ToComplex
 from ...ir.ops.elementwise import Abs, Neg
 from ...ir.ops.reduce import Fold, Prod
 from ...ir.ops.scatter import Scatter
+from ...ir.ops.sort import TopK
 from ...ir.types import dtypes as rows
 from ...ir.types.numerics import in_wide, round_to
 from ...ir.types.shapes import normalize_axes
@@ -338,8 +339,8 @@ class Runner:
     def whole(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
         """Return compiled code for much to do, where that is faster than numpy."""
         given = {**self.defaults, **attributes}
-        if issubclass(self.op, Scatter) and given["reduction"] != "none" and is_narrow(arrays[0]):
-            return self.in_single(arrays, attributes)
+        if is_narrow(arrays[0]) and (found := self.of_narrow(arrays, given)) is not None:
+            return found
         if not self.may_be_whole(arrays, given):
             return None
         specs = [spec_of_array(x) for x in arrays]
@@ -365,6 +366,14 @@ class Runner:
         before = quiet(settled(self.op, arrays, given)) if is_little else None
         return self.compiled(specs, given, before)
 
+    def of_narrow(self, arrays: Sequence[Array], given: dict[str, object]) -> Kernel | None:
+        """Return what does for floats of 16 bits what it does for those of 32, None if nothing."""
+        if issubclass(self.op, Scatter) and given["reduction"] != "none":
+            return self.in_single(arrays, given)
+        if self.op is TopK and given["k"] and arrays[0].size:
+            return self.best_in_single(arrays[0], given)
+        return None
+
     def in_single(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel:
         """Return what combines floats of 16 bits as those of 32 bits, and rounds them once."""
         row, single = rows.of_numpy(arrays[0].dtype), np.dtype(np.float32)
@@ -379,6 +388,22 @@ class Runner:
             return round_to(combine(x.astype(single), indices, updates.astype(single)), row)
 
         return quiet(rounded)
+
+    def best_in_single(self, x: Array, attributes: dict[str, object]) -> Kernel:
+        """Return what looks for the best floats of 16 bits among those of 32 bits."""
+        single = np.dtype(np.float32)
+        spec = TensorSpec(rows.f32, x.shape)
+        before = quiet(partial(self.op.evaluate, **attributes)) if x.size < MANY else None
+        find = self.compiled([spec], attributes, before)
+        axis = attributes["axis"]
+        assert isinstance(axis, int), "infer said so"
+
+        def best(x: Array) -> tuple[Array, ...]:
+            """Find them, and take them as they are."""
+            _, places = find(x.astype(single))
+            return (np.take_along_axis(x, places, axis), places)
+
+        return best
 
     def pays_often(self, specs: Sequence[TensorSpec], *, is_half: bool) -> bool:
         """Say whether few elements are worth compiled code of the same bits, if they come often.

@@ -6,8 +6,10 @@ import pytest
 from gravure import tf
 from gravure.frontend.eager.kernels import OFTEN
 from gravure.frontend.tf.ops import gathering
+from gravure.ir.ops import sort
 from gravure.ir.ops.pool import AvgPool, SumPool
 from gravure.ir.ops.scatter import Scatter, ScatterNd
+from gravure.ir.ops.sort import TopK
 from gravure.ir.types.numerics import round_to
 from gravure.ir.types.tensor import spec_of_array
 
@@ -78,3 +80,20 @@ def test_means_of_windows(dtype, padding, monkeypatch):
     for _ in range(4):
         found = tf.nn.avg_pool2d(x, (2, 3), (2, 3), padding).numpy()
         assert (found.dtype, found.tobytes()) == (x.dtype, wanted.tobytes())
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("shape", [(1,), (3, 5), (4, 100), (2, 3, 33)])
+@pytest.mark.parametrize("k", [0, 1, 4])
+def test_the_best_of_few(dtype, shape, k, monkeypatch):
+    x = np.array(tf.constant(np.random.default_rng(0).integers(-9, 9, shape) / 4, dtype))
+    if shape[-1] > 20:
+        x[..., [3, 7]], x[..., 9], x[..., 5] = np.nan, -np.inf, -0.0
+    k, y = min(k, shape[-1]), tf.constant(x)
+    wanted = TopK.evaluate(x, k=k, axis=len(shape) - 1, largest=True, sorted=True)
+    bits = tuple(each.tobytes() for each in (wanted[0], wanted[1].astype(np.int32)))
+    made = {tuple(z.numpy().tobytes() for z in tf.math.top_k(y, k)) for _ in range(ENOUGH)}
+    assert made == {bits}
+    if k:
+        monkeypatch.setattr(sort, "first_of", None)
+        tf.math.top_k(y, k)
