@@ -122,13 +122,17 @@ class Variable(Operators):
         self._declared = self.declared(shape)
         self._has_shape = shape is not None
         self.number = next(NUMBERS)
-        context = STATE.context
-        if isinstance(context, FuncGraph):
-            self._make_in_function(context, initial_value)
-        elif isinstance(context, Graph):
-            self._make_in_graph(context, initial_value)
-        else:
-            self._make_now(initial_value)
+        context, within = STATE.context, STATE.initialising
+        STATE.initialising = True
+        try:
+            if isinstance(context, FuncGraph):
+                self._make_in_function(context, initial_value)
+            elif isinstance(context, Graph):
+                self._make_in_graph(context, initial_value)
+            else:
+                self._make_now(initial_value)
+        finally:
+            STATE.initialising = within
         self.state.owner = weakref.ref(self)
 
     def share(self, synchronization: object, aggregation: object) -> None:

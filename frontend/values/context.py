@@ -176,6 +176,8 @@ class State(threading.local):
     """The replica of a step that runs, which changes variables together with the others."""
     creating: Creating | None = None
     """The scope that makes the first value of an eager variable the one that it is to have."""
+    initialising: bool = False
+    """Whether the first value of a variable is made."""
     part: str = ""
     """The operation of several that is being carried out, while recorders see its parts."""
     rules: dict[str, Rule] | None = None

@@ -22,6 +22,7 @@ from ..core.values import InGraph, convert, graph_of, shape_spec
 from ..ops.array_ops import shape, stack, unstack
 from ..ops.creation import constant, zeros
 from ..runs.carried import Apart, Stated
+from ..runs.seeds import body_here
 from ..runs.turns import AllAtOnce, CallsInTurn
 from .flow import stop_gradient, truth
 from .state import TfGraph
@@ -179,7 +180,9 @@ class _Loop:
 
     def run(self, cond: Body, body: Body, most: object, name: str | None) -> list[object]:
         """Add the loop to the graph."""
-        self.start(body)
+        draws = body_here()
+        with draws.rehearsal():
+            self.start(body)
         values, shapes = self.carried()
         specs = [
             v.spec if dims_or_none(v.spec.shape) == s else shape_spec(v.dtype, s)
@@ -197,7 +200,8 @@ class _Loop:
             return holds if limit is None else holds & (trips < limit)
 
         def step(trips: int, *state: object) -> list[object]:
-            given = nest.flatten(_listed(body(*self.packed(state)), self.tree))
+            with draws.turn():
+                given = nest.flatten(_listed(body(*self.packed(state)), self.tree))
             made = _as_many(given, len(state))
             return [trips + 1, *(_flow(x) for x in made)]
 

@@ -20,6 +20,8 @@ from ..ops import array_ops as _a
 from ..ops.creation import constant, zeros, zeros_like
 from ..ops.gathering import gather
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, identity
+from ..runs.rehearsed import Rehearsed
+from ..runs.seeds import body_here
 from ..variables.scopes import VariableScope, scopes, scopes_are, variable_scope
 from .cells import Output, RNNCell
 
@@ -94,9 +96,10 @@ def dynamic_rnn(
         batch = _batch(first, 1)
         state = _started(cell, batch, initial_state, dtype)
         lengths = _lengths(sequence_length)
-        with variable_scope(entered):  # here the variables are made, of which the loop makes use
+        draws = body_here()
+        with variable_scope(entered), draws.rehearsal():  # here the loop's variables are made
             shown, _ = cell(nest.map_structure(lambda x: x[0], rows), state)
-        made, last = _loop(cell, rows, state, shown, lengths, entered)
+        made, last = _loop(cell, rows, state, shown, lengths, entered, draws)
         extents = [first.shape.as_list()[0], first.shape.as_list()[1]]
         for out, like in zip(nest.flatten(made), nest.flatten(shown), strict=True):
             settled(out, [*extents, *like.shape.as_list()[1:]])
@@ -124,6 +127,7 @@ def _loop(
     shown: object,
     lengths: TfTensor | None,
     scope: VariableScope,
+    draws: Rehearsed,
 ) -> Output:
     """Return outputs, time first, and the last state."""
     known = scopes()
@@ -133,7 +137,7 @@ def _loop(
     def body(
         time: TfTensor, before: object, made: Sequence[TensorArray]
     ) -> tuple[TfTensor, object, list[TensorArray]]:
-        with scopes_are(known), variable_scope(scope, reuse=True):
+        with scopes_are(known), variable_scope(scope, reuse=True), draws.turn():
             out, after = cell(nest.map_structure(lambda x: gather(x, time), rows), before)
         if lengths is not None:
             alive = time < lengths
@@ -164,7 +168,8 @@ def raw_rnn(
         over, given, state, kind, held = loop_fn(time, None, None, None)
         like = _emitted(kind, cell, _batch(convert(nest.flatten(given)[0]), 0))
         arrays = [TensorArray(x.dtype, size=0, dynamic_size=True) for x in nest.flatten(like)]
-        with variable_scope(entered):
+        draws = body_here()
+        with variable_scope(entered), draws.rehearsal():
             cell(given, state)
         known = scopes()
         empty = held is None
@@ -177,7 +182,7 @@ def raw_rnn(
             state: object,
             held: object,
         ) -> tuple[object, ...]:
-            with scopes_are(known), variable_scope(entered, reuse=True):
+            with scopes_are(known), variable_scope(entered, reuse=True), draws.turn():
                 out, after = cell(given, state)
             found = loop_fn(time + 1, out, after, None if empty else held)
             ends, following, chosen, emitted, kept = found

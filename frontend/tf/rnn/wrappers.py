@@ -193,9 +193,10 @@ class DropoutWrapper(Wrapper):
         return settled(x / keep * kept, x.shape.as_list())
 
     def wrapped(self, inputs: object, state: object, scope: str | None) -> Output:
-        """Drop before and behind."""
+        """Drop before and behind: of the state first, as TensorFlow counts its seeds."""
         made, after = self._cell(self._dropped(inputs, "input"), state, scope)
-        return self._dropped(made, "output"), self._dropped(after, "state")
+        kept = self._dropped(after, "state")
+        return self._dropped(made, "output"), kept
 
 
 def _memories(state: object, number: int = 0) -> set[int]:

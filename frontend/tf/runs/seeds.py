@@ -16,6 +16,7 @@ from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, Operation
 from ...values.context import STATE
 from ..core.dimensions import Behaviour
+from .rehearsed import NOW, Rehearsed
 
 MOST = 2**31 - 1
 UNSEEDED = 87654321
@@ -112,11 +113,28 @@ def used_up(op: Operation, counters: Dim) -> Dim:
     return -(-counters // EVEN) * EVEN if even else counters
 
 
+def counting(graph: object) -> object:
+    """Return the graph that counts the draws of one: a function counts for itself."""
+    if Behaviour.one_graph and isinstance(graph, FuncGraph):
+        return graph if isinstance(graph.enclosing, FuncGraph) else graph.enclosing
+    return graph
+
+
+def body_here() -> Rehearsed:
+    """Return what holds the seeds of a body that is to be called here, and then traced."""
+    context = STATE.context
+    return Rehearsed(counting(context if isinstance(context, Graph) else None))
+
+
 def _next_seed(graph: object, number: int | None) -> int:
     """Return the seed of an operation that has none: in a graph, in what is apart, or at once."""
+    graph = counting(graph)
+    count = lambda: _counted(graph, number)  # noqa: E731
+    return count() if NOW.body is None else NOW.body.next_seed(graph, count)
+
+
+def _counted(graph: object, number: int | None) -> int:
     if graph is not None:
-        if Behaviour.one_graph and isinstance(graph, FuncGraph):  # (a function counts for itself)
-            graph = graph if isinstance(graph.enclosing, FuncGraph) else graph.enclosing
         counts = COUNTS.setdefault(graph, {})
         counts[number] = counts.get(number, 0) + 1
         return counts[number] - 1
