@@ -149,7 +149,6 @@ class Function:
         self.cache: dict[Hashable, ConcreteFunction] = {}
         self._wider: dict[Hashable, ConcreteFunction] = {}
         """Traces of open sizes, by arguments that they were found to fit."""
-        self.made_variables = False
         self.traced = self.calls = 0
         self.reasons: list[str] = []
         self._tracing: set[object] = set()
@@ -397,10 +396,8 @@ class Function:
     @paused()
     def trace(self, bound: Bound) -> ConcreteFunction:
         """Trace; once more if variables were made, which must not happen again."""
-        first = not self.traced or self.made_variables is None
-        concrete = self._trace(bound, may_create=first)
+        concrete = self._trace(bound, may_create=not self.traced)
         if concrete.graph.created:
-            self.made_variables = True
             concrete = self._trace(bound, may_create=False)
         return concrete
 
@@ -479,6 +476,10 @@ class Function:
     def type_of(self, trace: object) -> object:
         """Return what a trace takes and gives: a signature."""
         return self.signature
+
+    def message_of(self, trace: object) -> object:
+        """Return a trace as data that other programs read."""
+        raise AttributeError(f"{self.label}: only functions of gravure.tf have this as data")
 
     def inner(self, trace: object) -> object:
         """Return the function without gradients that a trace is: itself."""

@@ -158,7 +158,7 @@ class ConcreteFunction:
     @property
     def outputs(self) -> list[GraphTensor]:
         """Return the outputs."""
-        return self.graph.outputs
+        return self.graph.shown_outputs()
 
     @property
     def captured_inputs(self) -> list[Tensor | Owner | None]:
@@ -213,7 +213,8 @@ class ConcreteFunction:
     @property
     def structured_outputs(self) -> Any:
         """Return the outputs in the structure that the function returns."""
-        return nest.pack(self.structure, self.slots)
+        shown = iter(self.outputs)
+        return nest.pack(self.structure, [None if s is None else next(shown) for s in self.slots])
 
     @cached_property
     def is_local(self) -> bool:
@@ -642,6 +643,11 @@ class ConcreteFunction:
     def function_type(self) -> object:
         """Return what is taken and given, as the surface shows it."""
         return self.function.type_of(self)
+
+    @property
+    def function_def(self) -> object:
+        """Return the trace as data, as the surface writes it."""
+        return self.function.message_of(self)
 
     @property
     def inference_fn(self) -> object:

@@ -53,6 +53,27 @@ class VariableError(GraphError, ValueError):
     code = "GV2340"
 
 
+def note_created(graph: FuncGraph, variable: object, name: str) -> None:
+    """Let the functions around know that a variable is made, which they are traced again for.
+
+    The innermost one says whether it may be. Raises `VariableError` if not.
+    """
+    functions: list[FuncGraph] = []
+    around: Graph | None = graph
+    while isinstance(around, FuncGraph):
+        functions += [around] if around.may_create is not None or around.outer is None else []
+        around = around.outer
+    if not (functions and functions[0].may_create):
+        raise VariableError(
+            "tf.function only supports singleton tf.Variables created on the first call: a "
+            "tf.function-decorated function tried to create variables on a call after the first "
+            f"(variable {name!r})",
+            hint="make variables once: outside of the function, or guarded by `if v is None`",
+        )
+    for each in functions:
+        each.created.append(variable)
+
+
 class VariableV2(ReadVariable):
     """The operation that stands for a variable in a graph; its output is the value."""
 
@@ -174,18 +195,11 @@ class Variable(Operators):
             self.state = VariableState(self._label, spec, value=array)
 
     def _make_in_function(self, graph: FuncGraph, initial: object) -> None:
-        outermost = graph.outermost()
-        if not outermost.may_create:
-            raise VariableError(
-                "tf.function-decorated function tried to create variables on a call after the "
-                f"first (variable {self._label!r})",
-                hint="make variables once: outside of the function, or guarded by `if v is None`",
-            )
+        note_created(graph, self, self._label)
         if isinstance(initial, GraphTensor):
             initial = self._computed(graph, initial)
         with entered(None):
             self._make_now(initial)
-        outermost.created.append(self)
 
     def _computed(self, graph: FuncGraph, value: GraphTensor) -> Array:
         """Return what a tensor of the function is in the call that it is traced for.

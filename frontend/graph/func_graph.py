@@ -55,8 +55,8 @@ class FuncGraph(Graph):
         self.inputs: list[GraphTensor] = []
         self.outputs: list[GraphTensor] = []
         self.captured: dict[int, tuple[Tensor, GraphTensor]] = {}
-        self.may_create = False
-        """Whether variables may be made now."""
+        self.may_create: bool | None = None
+        """Whether variables may be made now, if the function itself says so."""
         self.created: list[object] = []
         self.values: list[object] | None = None
         """The inputs of the call for which this is traced, for initialisers that use them."""
@@ -91,6 +91,10 @@ class FuncGraph(Graph):
     def structured_outputs(self) -> object:
         """Return the outputs in the structure that a function returns, None for a branch."""
         return None if self.structured is None else self.structured()
+
+    def shown_outputs(self) -> list[GraphTensor]:
+        """Return the outputs as those find them who look at the graph."""
+        return self.outputs
 
     def outermost(self) -> FuncGraph:
         """Return the graph of the function that is traced: itself, or what is around it."""

@@ -22,6 +22,7 @@ from ...eager.tensor import Tensor
 from ...function.custom_gradient import custom_gradient as _custom_gradient
 from ...function.function import init_scope
 from ...function.on_device import device
+from ...function.variable import note_created
 from ...graph.func_graph import FuncGraph
 from ...graph.variables import VariableState
 from ...tf.core.bridge import dressed
@@ -67,10 +68,10 @@ class LayerVariable(KerasVariable):
     """A variable of Keras, whose state is a variable of gravure."""
 
     def _initialize(self, value: TensorLike) -> None:
-        self._note()
         if isinstance(value, State):
             self._value = value
             return
+        self._note()
         with init_scope():
             self._value = State(
                 convert_to_tensor(value, self._dtype),
@@ -87,7 +88,7 @@ class LayerVariable(KerasVariable):
         """
         context = STATE.context
         if isinstance(context, FuncGraph):
-            context.outermost().created.append(self)
+            note_created(context, self, self.path)
 
     def _initialize_with_initializer(self, initializer: Callable[..., TensorLike]) -> None:
         self._note()
@@ -102,7 +103,8 @@ class LayerVariable(KerasVariable):
                 f"Variable {self.path} is initialised in a stateless scope; make all variables "
                 "before layers or models are used statelessly."
             )
-        self._initialize_with_initializer(self._initializer)
+        with init_scope():
+            self._initialize_with_initializer(self._initializer)
         self._initializer = None
 
     def _direct_assign(self, value: TensorLike) -> None:

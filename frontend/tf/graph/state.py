@@ -66,6 +66,7 @@ from ..ops.math_ops import identity
 from ..runs import printed as _printed
 from ..runs.call_time import Taking
 from ..runs.counting import CountUpTo
+from ..runs.function_graphs import LookedAt, function_message
 from ..runs.implementing import Implementing
 from ..runs.operations import Creating, TfOperation
 from ..runs.retracing import note_trace
@@ -235,7 +236,7 @@ class TfGraph(Creating):
         return found
 
 
-class TfFuncGraph(Taking, TfGraph):
+class TfFuncGraph(LookedAt, Taking, TfGraph):
     """The graph of a function."""
 
     tensor_class = SymbolicTfTensor
@@ -293,6 +294,11 @@ class TfFunction(Implementing):
         """Return what a trace takes and gives."""
         assert isinstance(trace, ConcreteFunction), "a function describes its traces"
         return _printed.FunctionType.of_trace(trace)
+
+    def message_of(self, trace: object) -> object:
+        """Return a trace as TensorFlow's `FunctionDef`."""
+        assert isinstance(trace, ConcreteFunction), "a function describes its traces"
+        return function_message(trace)
 
     def inner(self, trace: object) -> object:
         """Return the function without gradients that a trace is."""
