@@ -64,6 +64,9 @@ class Surface(Protocol):
     def type_of(self, trace: object) -> object:
         """Return what a trace takes and gives."""
 
+    def message_of(self, trace: object) -> object:
+        """Return a trace as data that other programs read."""
+
     def inner(self, trace: object) -> object:
         """Return the function without gradients that a trace is."""
 

@@ -184,8 +184,19 @@ class CompositeForm(Protocol):
         """Return the arguments that it is made of."""
 
 
+class WrittenForm(Protocol):
+    """The same, of a kind that is written by another name."""
+
+    def written_form(self) -> tuple[str, Hashable]:
+        """Return the name, and the arguments that it is made of."""
+
+
 COMPOSITES: dict[str, type[CompositeForm]] = {}
 """The classes of these by their names, which register themselves."""
+
+
+WRITTEN: list[type[WrittenForm]] = []
+"""The classes of these that are written by another name."""
 
 
 class Resource:
@@ -341,6 +352,7 @@ class Writer:
             (Handle, "variable", lambda x: self.variable(x())),
             (Resource, "resource", self.resource),
             (tuple(COMPOSITES.values()), "composite", self.composite),
+            (tuple(WRITTEN), "composite", lambda x: [*map(self.value, x.written_form())]),
         ]
 
     def composite(self, value: CompositeForm) -> Plain:

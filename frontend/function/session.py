@@ -275,7 +275,7 @@ class Session:
             of_own = [self._flatten(each, wanted) for each in nest.own_parts(fetches)]
             return lambda found: nest.with_own_parts(fetches, [part(found) for part in of_own])
         if hasattr(fetches, "fetched"):
-            several = [self._flatten(each, wanted) for each in fetches.parts]
+            several = [self._flatten(each, wanted) for each in fetches.fetched_parts]
             return lambda found: fetches.fetched([part(found) for part in several])
         if fetches is None:
             raise TypeError(f"Argument `fetch` = {fetches!r} has invalid type. Cannot be None")

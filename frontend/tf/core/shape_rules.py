@@ -98,6 +98,8 @@ def rows_of(index: int = 0) -> Shapes:
     def rule(given: Given) -> Sequence[TensorSpec]:
         row = given.specs[1].dtype
         cut = [None if s.shape is None else list(s.dims)[:-1] for s in given.specs]
+        if not index and None not in cut and len(cut[0] or ()) != len(cut[1] or ()):
+            return (made(row, cut[1]),)  # (labels of another rank are rows of classes, too)
         if not index:
             return (made(row, merged(cut)),)
         return (made(row, merged([dims_of(given.specs[0]), cut[1]])),)

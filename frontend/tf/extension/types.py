@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache
 from typing import ClassVar, get_type_hints
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from ....ir.op import Array
 from ...data.batches import Pile, stacked
 from ...eager.tensor import Tensor
+from ...function.graph_data import COMPOSITES, WRITTEN, GraphTextError
 from ...values import nest
 from ..core.bridge import Common, TfTensor, dressed
 from ..core.specs import TensorSpec
@@ -28,6 +30,7 @@ from .fields import (
     static_form,
     with_leaves,
 )
+from .stored import REGISTERED, read, register, written
 
 MUTATED = "Cannot mutate attribute `{}` outside the custom constructor of {}."
 
@@ -143,6 +146,10 @@ class ExtensionSpec(CompositeSpec, metaclass=HeldOnce):
         """Return what there is of the description besides specs of tensors."""
         return self.value_type, static_form(self._held)
 
+    def written_form(self) -> tuple[str, Hashable]:
+        """Return what it is saved as: the name of the class, and the fields."""
+        return "ExtensionTypeSpec", written(self.value_type, self._held)
+
     def is_compatible_with(self, spec_or_value: object) -> bool:
         """Say whether a value or a description is of this kind."""
         found = (
@@ -165,6 +172,18 @@ class ExtensionSpec(CompositeSpec, metaclass=HeldOnce):
     def __repr__(self) -> str:
         told = ", ".join(f"{name}={value!r}" for name, value in self._held.items())
         return f"{type(self).__name__}({told})"
+
+
+class Field:
+    """A field that is called like what values of several tensors have themselves: it wins."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, value: object, kind: type) -> object:
+        if value is None or self.name not in vars(value):
+            raise AttributeError(f"{kind.__name__!r} has no attribute {self.name!r}")
+        return vars(value)[self.name]
 
 
 class FieldsChecked(type):
@@ -201,6 +220,8 @@ class ExtensionType(CompositeTensor, metaclass=FieldsChecked):
         check_names(cls.__name__, [*inspect.get_annotations(cls), *vars(cls)])
         for name, declared in inspect.get_annotations(cls).items():
             check_declared(declared, name)
+            if isinstance(getattr(cls, name, None), property):
+                setattr(cls, name, Field(name))
         given = vars(cls).get("Spec")
         if given is not None and not isinstance(given, type):
             raise ValueError(f"{cls.__name__}.Spec must be a nested class; got {given!r}.")
@@ -208,6 +229,7 @@ class ExtensionType(CompositeTensor, metaclass=FieldsChecked):
         kinds = {"value_type": cls, "__module__": cls.__module__}
         made: Declared = HeldOnce(f"{cls.__qualname__}.Spec", bases, kinds)
         cls.Spec = made
+        register(cls)
 
     @classmethod
     def fields(cls) -> dict[str, Declared]:
@@ -340,6 +362,37 @@ class BatchableExtensionType(ExtensionType):
         return made
 
 
+@cache
+def anonymous(name: str, fields: tuple[str, ...]) -> Declared:
+    """Return the class of values that were saved, of which nobody has the class."""
+    kinds: dict[str, object] = {"_declared": None, "_saved_as": name}
+    made: Declared = FieldsChecked("AnonymousExtensionType", (ExtensionType,), kinds)
+    made._declared = dict.fromkeys(fields, object)
+    return made
+
+
+class StoredSpec:
+    """Makes descriptions of what was saved."""
+
+    def __new__(cls, name: str, fields: object) -> CompositeSpec:  # type: ignore[misc]
+        """Return the description of values of a class, or of anonymous ones."""
+        held = read(fields)
+        if not isinstance(held, dict):
+            raise GraphTextError(f"fields {fields!r} of an extension type {name!r}")
+        kind = REGISTERED.get(name)
+        found = kind if kind is not None and issubclass(kind, ExtensionType) else None
+        if found is None or set(found.fields()) != set(held):
+            found = anonymous(name, tuple(held))
+        made: CompositeSpec = found.Spec.holding(held)
+        return made
+
+    def form(self) -> Hashable:
+        """Return nothing: descriptions are written by themselves."""
+        return ()
+
+
+WRITTEN.append(ExtensionSpec)
+COMPOSITES["ExtensionTypeSpec"] = StoredSpec
 HIDDEN = {*CompositeTensor.__mro__, ExtensionType, BatchableExtensionType}
 """The classes whose annotations are no fields."""
 assert issubclass(ExtensionType, nest.TensorGroup), "structures are flattened into its tensors"

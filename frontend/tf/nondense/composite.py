@@ -106,7 +106,7 @@ class CompositeTensor(nest.TensorGroup, Part, Specified):
         ]
 
     @property
-    def parts(self) -> list[object]:
+    def fetched_parts(self) -> list[object]:
         """Return the tensors that a session fetches for it."""
         return [*self.components()]
 

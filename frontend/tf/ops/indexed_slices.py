@@ -145,7 +145,7 @@ class IndexedSlices(Slices, Parted, Specified):
         return IndexedSlices(values, self._indices, self._dense_shape)
 
     @property
-    def parts(self) -> list[TfTensor]:
+    def fetched_parts(self) -> list[TfTensor]:
         """Return the tensors that a session fetches for it."""
         every = (self._values, self._indices, self._dense_shape)
         return [part for part in every if part is not None]

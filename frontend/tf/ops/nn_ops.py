@@ -15,6 +15,7 @@ from ....ir.compose import functions as c
 from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
+from ....ir.types.dims import product
 from ...eager.kernels import MANY
 from ...eager.remembered import remember_all
 from ...eager.tensor import Tensor, computed
@@ -128,7 +129,20 @@ def softmax_cross_entropy_with_logits(
     """
     if spec_of_value(labels).dtype != spec_of_value(logits).dtype:
         labels = m.to(labels, spec_of_value(logits).dtype)
-    axes = (axis_in(axis, spec_of_value(logits).rank),)
+    axis, dims = axis_in(axis, spec_of_value(logits).rank), spec_of_value(logits).dims
+    others = spec_of_value(labels).dims
+    if len(others) == len(dims):
+        return _entropy(m, labels, logits, (axis,))
+    if axis != len(dims) - 1 or not others:
+        raise ValueError(f"Shapes must be equal rank, but are {sorted({len(dims), len(others)})}")
+    # What are rows of classes in one of them is so in the other one.
+    labels = m.reshape(labels, shape=(product(others[:-1]), others[-1]))
+    logits = m.reshape(logits, shape=(product(dims[:-1]), dims[-1]))
+    return m.reshape(_entropy(m, labels, logits, (1,)), shape=dims[:-1])
+
+
+def _entropy(m: Maker, labels: object, logits: object, axes: tuple[int]) -> object:
+    """Return the cross entropy of labels of the rank of logits."""
     if spec_of_value(logits).dims[axes[0]] == 0:
         return m.sum(m.mul(labels, logits), axes=axes)  # (what has no elements has no largest)
     above = m.sub(logits, m.stop_gradient(m.max(logits, axes=axes, keepdims=True)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
+from functools import partial
 from random import Random
 from typing import ClassVar
 from weakref import WeakKeyDictionary, WeakSet
@@ -129,7 +130,7 @@ def body_here() -> Rehearsed:
 def _next_seed(graph: object, number: int | None) -> int:
     """Return the seed of an operation that has none: in a graph, in what is apart, or at once."""
     graph = counting(graph)
-    count = lambda: _counted(graph, number)  # noqa: E731
+    count = partial(_counted, graph, number)
     return count() if NOW.body is None else NOW.body.next_seed(graph, count)
 
 
