@@ -174,7 +174,7 @@ class ExtensionSpec(CompositeSpec, metaclass=HeldOnce):
         return f"{type(self).__name__}({told})"
 
 
-class Field:
+class FieldFirst:
     """A field that is called like what values of several tensors have themselves: it wins."""
 
     def __init__(self, name: str) -> None:
@@ -221,7 +221,7 @@ class ExtensionType(CompositeTensor, metaclass=FieldsChecked):
         for name, declared in inspect.get_annotations(cls).items():
             check_declared(declared, name)
             if isinstance(getattr(cls, name, None), property):
-                setattr(cls, name, Field(name))
+                setattr(cls, name, FieldFirst(name))
         given = vars(cls).get("Spec")
         if given is not None and not isinstance(given, type):
             raise ValueError(f"{cls.__name__}.Spec must be a nested class; got {given!r}.")

@@ -20,8 +20,7 @@ from ..ops import array_ops as _a
 from ..ops.creation import constant, zeros, zeros_like
 from ..ops.gathering import gather
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast, identity
-from ..runs.rehearsed import Rehearsed
-from ..runs.seeds import body_here
+from ..runs.seeds import Rehearsed, body_here
 from ..variables.scopes import VariableScope, scopes, scopes_are, variable_scope
 from .cells import Output, RNNCell
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from random import Random
 from typing import ClassVar
@@ -17,7 +20,6 @@ from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, Operation
 from ...values.context import STATE
 from ..core.dimensions import Behaviour
-from .rehearsed import NOW, Rehearsed
 
 MOST = 2**31 - 1
 UNSEEDED = 87654321
@@ -119,6 +121,62 @@ def counting(graph: object) -> object:
     if Behaviour.one_graph and isinstance(graph, FuncGraph):
         return graph if isinstance(graph.enclosing, FuncGraph) else graph.enclosing
     return graph
+
+
+class Rehearsed:
+    """The draws of one body that is gone through more than once, but for first values of variables.
+
+    TensorFlow traces the body of a loop once. Here a body may be called before, to know what it
+    gives: in a graph that counts the draws of its loops as its own, the second time goes by the
+    seeds of the first one; elsewhere, what is drawn for nothing counts for nothing.
+    """
+
+    def __init__(self, graph: object) -> None:
+        self.graph = graph
+        """The one that counts the body's draws; None: they run at once."""
+        self.outer = NOW.body
+        self.seeds: list[int] = []
+        self.place = 0
+        self.counts = True
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[None]:
+        """Go through the body only to know what it gives."""
+        self.counts = False
+        with self.turn():
+            yield
+        self.counts = True
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Go through the body."""
+        before, NOW.body, self.place = NOW.body, self, 0
+        try:
+            yield
+        finally:
+            NOW.body = before
+
+    def next_seed(self, graph: object, count: Callable[[], int]) -> int:
+        """Return the seed of the next draw that has none, in the graph that counts it."""
+        if graph is not self.graph or STATE.initialising:
+            return count()
+        around = self.outer
+        if graph is not None and Behaviour.one_graph:
+            if self.place == len(self.seeds):
+                self.seeds.append(count() if around is None else around.next_seed(graph, count))
+            self.place += 1
+            return self.seeds[self.place - 1]
+        if self.counts:
+            return count() if around is None else around.next_seed(graph, count)
+        self.place += 1
+        return self.place - 1
+
+
+class _Now(threading.local):
+    body: Rehearsed | None = None
+
+
+NOW = _Now()
 
 
 def body_here() -> Rehearsed:
