@@ -24,6 +24,21 @@ refuses: the rest is as in TensorFlow.
 Keras as it is (public names of inner modules, `tensorflow.python.framework.ops`, too);
 `import gravure.as_tensorflow`, before these are imported, does the same elsewhere.
 In other programs `import gravure.tf as tf` is what `import tensorflow as tf` is there.
+
+Gradients are those of TensorFlow but for these:
+
+| of | TensorFlow | here |
+| --- | --- | --- |
+| contrasts, hues and saturations, `glimpse`, sizes changed by `area`, weights of counts, \
+`random.experimental.stateless_shuffle`, `linalg.lstsq(fast=False)` | raises `LookupError` or \
+`ValueError` | what they are |
+| what does not change smoothly: `is_nan`, `bitcast`, histograms, texts, sparse tensors | raises \
+`LookupError` or `ValueError` | None |
+| `argsort`; the boxes of `crop_and_resize` by `nearest` | tensors | None |
+| mean and variance that `fused_batch_norm` gives | nothing goes back through them | all does |
+| mean and variance that `fused_batch_norm` is given | None | what they are |
+| second derivatives in functions whose sizes or ranks are unknown | None where nothing depends | \
+may be zeros where sizes decide |
 """
 REFUSING = ("NotImplementedError", "UnimplementedError")
 
