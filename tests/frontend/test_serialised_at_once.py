@@ -138,3 +138,29 @@ def test_sounds_with_heads_of_any_kind_are_read(channels, more):
 def test_sounds_without_a_head_are_refused(cut):
     with pytest.raises(tf.errors.InvalidArgumentError, match="no WAV file"):
         tf.audio.decode_wav(written(np.zeros((9, 1)))[:cut])
+
+
+WRONG_HEADS = {
+    "bytes of a second": (28, b"\1\0\0\0", "Bad bytes per second"),
+    "bytes of a frame": (32, b"\3\0", "Bad bytes per sample"),
+    "channels": (22, b"\0\0", "Bad number of channels"),
+    "bits": (34, b"\x08\0", "16-bit"),
+    "form": (20, b"\3\0", "Bad audio format"),
+    "size of the head": (16, b"\xff\xff\xff\x7f", "format chunk size"),
+    "size of the data": (40, b"\x40\0\0\0", "Data too short"),
+    "no data": (36, b"dara", "No data chunk"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_HEADS)
+def test_sounds_with_heads_that_contradict_themselves_are_refused(what):
+    at, wrong, message = WRONG_HEADS[what]
+    data = written(RNG.integers(-99, 99, (9, 2)))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        tf.audio.decode_wav(data[:at] + wrong + data[at + len(wrong) :])
+
+
+@pytest.mark.parametrize("cut", [44 + 1, 44 + 2, 44 + 17])
+def test_sounds_that_end_early_are_refused(cut):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Data too short"):
+        tf.audio.decode_wav(written(np.zeros((9, 1)))[:cut])

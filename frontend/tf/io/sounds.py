@@ -57,39 +57,89 @@ def decode_wav(
 
 
 def _read(data: bytes) -> tuple[Array, int]:
-    """Return the numbers of a file, and how many are of a second."""
-    plain = _plain(data)
-    if plain is not None:
-        return plain
-    try:
-        with wave.open(io.BytesIO(data)) as file:
-            if file.getsampwidth() != BYTES:
-                bits = 8 * file.getsampwidth()
-                raise InvalidArgumentError(f"Can only read 16-bit WAV files, but received {bits}")
-            found = np.frombuffer(file.readframes(file.getnframes()), "<i2")
-            return found.reshape(-1, file.getnchannels()), file.getframerate()
-    except (wave.Error, EOFError) as error:
-        raise InvalidArgumentError(f"Header mismatch: this is no WAV file: {error}") from None
+    """Return the numbers of a file and how many are of a second; `InvalidArgumentError` if wrong.
+
+    What a head says twice has to agree, as in TensorFlow: else samples would be read as others.
+    """
+    reader = _Reader(data)
+    for name in (b"RIFF", b"WAVE", b"fmt "):
+        reader.name(name)
+        if name == b"RIFF":
+            reader.number("I")  # of the file, which programs that write to pipes leave wrong
+    width = reader.number("I")
+    if width not in (16, 18):
+        raise InvalidArgumentError(
+            f"Bad format chunk size for WAV: Expected 16 or 18, but got {width}"
+        )
+    form, channels, rate, second, frame, bits = map(reader.number, "HHIIHH")
+    if form != 1:
+        raise InvalidArgumentError(f"Bad audio format for WAV: Expected 1 (PCM), but got {form}")
+    if channels < 1:
+        raise InvalidArgumentError(
+            f"Bad number of channels for WAV: Expected at least 1, but got {channels}"
+        )
+    if bits != 8 * BYTES:
+        raise InvalidArgumentError(f"Can only read 16-bit WAV files, but received {bits}")
+    for what, wanted, found in (
+        ("sample", BYTES * channels, frame),
+        ("second", frame * rate, second),
+    ):
+        if found != wanted:
+            raise InvalidArgumentError(
+                f"Bad bytes per {what} in WAV header: Expected {wanted} but got {found}"
+            )
+    reader.take(width - 16)
+    return _samples(reader, frame).reshape(-1, channels), rate
 
 
-HEAD = struct.Struct("<4sI4s4sIHHIIHH4sI")
-"""The head of most files: sizes, a chunk of 16 bytes about the samples, and no others but them."""
+def _samples(reader: _Reader, frame: int) -> Array:
+    """Return the numbers of the one chunk of data; what other chunks hold is passed over."""
+    found: Array | None = None
+    while reader.at < len(reader.data):
+        kind = reader.take(4)
+        size = reader.number("I")
+        if kind != b"data":
+            reader.at += size
+            continue
+        if found is not None:
+            raise InvalidArgumentError("More than one data chunk found in WAV")
+        found = np.frombuffer(reader.take(size // frame * frame), "<i2")
+    if found is None:
+        raise InvalidArgumentError("No data chunk found in WAV")
+    return found
 
 
-def _plain(data: bytes) -> tuple[Array, int] | None:
-    """Return the same of a file with the head that most have; None: it has another one."""
-    if len(data) < HEAD.size:
-        return None
-    riff, size, kind, about, width, form, channels, rate, _, frame, bits, chunk, count = (
-        HEAD.unpack_from(data)
-    )
-    names = (riff, kind, about, chunk) == (b"RIFF", b"WAVE", b"fmt ", b"data")
-    whole = size == len(data) - 8 and count == len(data) - HEAD.size
-    if not (names and whole and (width, form, bits) == (16, 1, 8 * BYTES) and channels):
-        return None
-    if frame != BYTES * channels or count % frame:
-        return None
-    return np.frombuffer(data, "<i2", offset=HEAD.size).reshape(-1, channels), rate
+class _Reader:
+    """Bytes that are taken from the front, where none may be missing."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def take(self, count: int) -> bytes:
+        """Return the next bytes."""
+        end = self.at + count
+        if end > len(self.data):
+            raise InvalidArgumentError(
+                f"Data too short when trying to read {count} bytes at {self.at} of"
+                f" {len(self.data)}: this is no WAV file, or not all of it"
+            )
+        found = self.data[self.at : end]
+        self.at = end
+        return found
+
+    def number(self, code: str) -> int:
+        """Return the number that is next, coded as `struct` says."""
+        form = struct.Struct(f"<{code}")
+        return int(form.unpack(self.take(form.size))[0])
+
+    def name(self, wanted: bytes) -> None:
+        """Pass over letters that have to come next."""
+        found = self.take(len(wanted))
+        if found != wanted:
+            raise InvalidArgumentError(
+                f"Header mismatch: this is no WAV file: expected {wanted!r} but found {found!r}"
+            )
 
 
 def encode_wav(audio: object, sample_rate: object, name: str | None = None) -> TfTensor:
