@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, count, islice, product, zip_longest
 from typing import Any
 
@@ -234,7 +235,7 @@ def infer_function(
             raise
         if stated is not None and any(spec.shape is None for spec in specs):
             return stated()
-        first_error = _attempts(attempt, specs)
+        first_error = _attempts(attempt, specs, known)
         if isinstance(first_error, list):
             return first_error if stated is None else together(first_error, stated())
         raise
@@ -253,12 +254,14 @@ def together(tried: Sequence[TensorSpec], stated: Sequence[TensorSpec]) -> list[
 
 
 def _attempts(
-    attempt: Callable[[Sequence[TensorSpec]], list[TensorSpec]], specs: Sequence[TensorSpec]
+    attempt: Callable[[Sequence[TensorSpec]], list[TensorSpec]],
+    specs: Sequence[TensorSpec],
+    known: Mapping[int, Array],
 ) -> list[TensorSpec] | None:
     """Return what several tries agree on, None where all of them fail."""
     found: list[list[TensorSpec]] = []
     ranks_open = any(spec.shape is None for spec in specs)
-    for trials in (_trials, _solved):
+    for trials in (_trials, _solved, partial(_one_known, known=known)):
         for tried in trials(specs):
             try:
                 found.append(attempt(tried))
@@ -334,6 +337,25 @@ def _solved(specs: Sequence[TensorSpec]) -> Iterator[list[TensorSpec]]:
         yield [_put(spec, put) for spec in specs]
     for size in (*sizes, 0):  # (of nothing there are no indices, and those fit)
         yield [spec if spec.shape is None else _put_in(spec, (size,) * spec.rank) for spec in specs]
+
+
+def _one_known(
+    specs: Sequence[TensorSpec], known: Mapping[int, Array]
+) -> Iterator[list[TensorSpec]]:
+    """Give specs with a known size put in for one that is open, and more for all the others.
+
+    Channels are as many as filters have, and images have to be larger than their windows; what is
+    put into rows is as long as these, of which a constant may tell the size.
+    """
+    shaped = [spec for spec in specs if spec.shape is not None]
+    listed = [x.ravel() for x in known.values() if x.dtype.kind == "i" and x.size <= FOLDED]
+    told = {n for x in listed for n in x.tolist() if n >= 0}
+    sizes = sorted(told | {d for s in shaped for d in s.dims if isinstance(d, int)})
+    names = dict.fromkeys(name for s in shaped for d in s.dims for name in sorted(symbols(d)))
+    more = 2 * max([7, *sizes]) + 1
+    for name in islice(names, MOST_APART):
+        for number, size in product(sizes, (more, more + 4)):
+            yield [_fill(_put(spec, {name: number}), size, None) for spec in specs]
 
 
 def _roots(dim: DimExpr, sizes: Sequence[int]) -> Iterator[int]:

@@ -1,0 +1,39 @@
+"""Operations that want one open size to be a number, and others to be greater, are traced."""
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+RNG = np.random.default_rng(7)
+IMAGES = RNG.standard_normal((2, 9, 8, 3)).astype(np.float32)
+FILTERS = RNG.standard_normal((3, 3, 3, 4)).astype(np.float32)
+ROWS = RNG.standard_normal((6, 5)).astype(np.float32)
+PLACES = np.int32([3, 0, 11, 3, 7, 1])
+
+CASES = {
+    "apart": (lambda x: tf.nn.convolution(x, FILTERS, padding="VALID", dilations=2), [IMAGES]),
+    "atrous": (lambda x: tf.nn.atrous_conv2d(x, FILTERS, 3, "VALID"), [IMAGES]),
+    "of one axis": (
+        lambda x: tf.nn.conv1d(x, FILTERS[0], 1, "VALID", dilations=2),
+        [IMAGES[:, 0]],
+    ),
+    "put in rows": (lambda x, at: tf.scatter_nd(at[:, None], x, [12, 5]), [ROWS, PLACES]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_size_that_has_to_be_a_number_may_be_open(name):
+    function, arrays = CASES[name]
+    specs = [tf.TensorSpec([None] * x.ndim, x.dtype) for x in arrays]
+    staged = tf.function(function, input_signature=specs)
+    wanted = function(*map(tf.constant, arrays))
+    for _ in range(4):
+        np.testing.assert_allclose(staged(*arrays), wanted, rtol=1e-5, atol=1e-5)
+    assert not [line for line in staged.explain() if "Python" in line]
+
+
+def test_a_size_that_none_fits_is_refused():
+    wide = tf.TensorSpec([None, None, None, 5])
+    with pytest.raises(ValueError, match="channels"):
+        tf.function(CASES["apart"][0], input_signature=[wide]).get_concrete_function()
