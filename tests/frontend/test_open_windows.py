@@ -1,4 +1,4 @@
-"""Operations that want one open size to be a number, and others to be greater, are traced."""
+"""Windows and rows of open sizes: one has to be a number, others have to be greater."""
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ IMAGES = RNG.standard_normal((2, 9, 8, 3)).astype(np.float32)
 FILTERS = RNG.standard_normal((3, 3, 3, 4)).astype(np.float32)
 ROWS = RNG.standard_normal((6, 5)).astype(np.float32)
 PLACES = np.int32([3, 0, 11, 3, 7, 1])
+MOVES = [1, 2, 1, 1], "SAME", "NHWC", [1, 1, 2, 1]
 
 CASES = {
     "apart": (lambda x: tf.nn.convolution(x, FILTERS, padding="VALID", dilations=2), [IMAGES]),
@@ -19,6 +20,12 @@ CASES = {
         [IMAGES[:, 0]],
     ),
     "put in rows": (lambda x, at: tf.scatter_nd(at[:, None], x, [12, 5]), [ROWS, PLACES]),
+    "greatest of windows": (lambda x: tf.nn.dilation2d(x, FILTERS[..., 0], *MOVES), [IMAGES]),
+    "least of windows": (lambda x: tf.nn.erosion2d(x, FILTERS[..., 0], *MOVES), [IMAGES]),
+    "where the greatest are": (
+        lambda x: tf.nn.max_pool_with_argmax(x, 3, 2, "SAME", include_batch_in_index=True).argmax,
+        [IMAGES],
+    ),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -236,16 +237,33 @@ def log_poisson_loss(
         return reshape(made, shape(made), name=name)
 
 
+Size: TypeAlias = int | TfTensor
+"""How long an axis is: a scalar tensor of int32 where only a run tells it."""
+
+
+def _sizes(x: TfTensor, name: str) -> tuple[Size, Size, Size]:
+    """Return height, width and depth of images."""
+    found = x.shape.as_list()
+    if len(found) != 4:
+        raise ValueError(f"{name}: found shape {x.shape}, expected rank 4")
+    height, width, depth = (shape(x)[i] if d is None else d for i, d in enumerate(found) if i)
+    return height, width, depth
+
+
 def _moves(
-    extents: Sequence[int], kernel: Sequence[int], strides: Sequence[int], rates: Sequence[int],
+    extents: Sequence[Size], kernel: Sequence[int], strides: Sequence[int], rates: Sequence[int],
     padding: str,
-) -> tuple[list[list[int]], list[int]]:  # fmt: skip
+) -> tuple[list[list[Size]], list[Size]]:  # fmt: skip
     """Return the padding and the number of windows along each axis."""
-    edges, counts = [], []
+    edges: list[list[Size]] = []
+    counts: list[Size] = []
     for extent, size_, step, rate in zip(extents, kernel, strides, rates, strict=True):
         reach = (size_ - 1) * rate + 1
         count = -(-extent // step) if padding == "SAME" else -(-(extent - reach + 1) // step)
-        missing = max(0, (count - 1) * step + reach - extent) if padding == "SAME" else 0
+        missing: Size = 0
+        if padding == "SAME":
+            missing = (count - 1) * step + reach - extent
+            missing = max(0, missing) if isinstance(missing, int) else maximum(missing, 0)
         edges.append([missing // 2, missing - missing // 2])
         counts.append(count)
     return edges, counts
@@ -256,8 +274,8 @@ def _in_windows(
     filler: float,
 ) -> TfTensor:  # fmt: skip
     """Return the elements under each place of a window along a new axis before the last one."""
-    edges, counts = _moves(_extents(x, "windows")[:2], kernel, strides, rates, padding)
-    if any(map(any, edges)):
+    edges, counts = _moves(_sizes(x, "windows")[:2], kernel, strides, rates, padding)
+    if any(not isinstance(n, int) or n for edge in edges for n in edge):
         x = pad(x, [[0, 0], *edges, [0, 0]], constant_values=filler)
     parts = []
     for down in range(kernel[0]):
@@ -335,18 +353,19 @@ def max_pool_with_argmax(
     with InGraph(graph_of([input])):
         x = convert(input)
         kernel, steps = _pair(ksize), _pair(strides)
-        height, width, depth = _extents(x, "max_pool_with_argmax")
+        height, width, depth = _sizes(x, "max_pool_with_argmax")
         lowest = int(x.dtype.min) if x.dtype.is_integer else float(finfo(x.dtype).min)
         found = _in_windows(x, kernel, steps, [1, 1], padding, lowest)
         edges, counts = _moves((height, width), kernel, steps, [1, 1], padding)
         chosen = argmax(found, axis=3)
         down, right = (
-            np.arange(n) * step - low
+            range_(cast(n, "int64")) * step - cast(low, "int64")
             for n, step, (low, _) in zip(counts, steps, edges, strict=True)
         )
-        inside = np.add.outer(np.arange(kernel[0]) * width, np.arange(kernel[1])).ravel() * depth
-        first = np.add.outer(down * width, right)[:, :, None] * depth
-        index = gather(convert(inside), chosen) + convert(first) + convert(np.arange(depth))
+        height, width, depth = (cast(n, "int64") for n in (height, width, depth))
+        inside = reshape(np.arange(kernel[0])[:, None] * width + np.arange(kernel[1]), [-1])
+        first = (reshape(down * width, [-1, 1]) + right)[:, :, None]
+        index = (gather(inside, chosen) + first) * depth + range_(depth)
         if include_batch_in_index:
             images = cast(range_(shape(x)[0]), "int64") * (height * width * depth)
             index = index + reshape(images, [-1, 1, 1, 1])
