@@ -70,8 +70,14 @@ def write_reproducer(program: Program, pipeline: str, name: str, path: Path | No
 
 
 def read_reproducer(path: Path) -> tuple[str, Program]:
-    """Return the pipeline and the program of a file that `write_reproducer` wrote."""
-    text = path.read_text(encoding="utf-8")
+    """Return the pipeline and the program of a file that `write_reproducer` wrote.
+
+    Raises `ParseError` for any other file.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ParseError(f"byte {error.start} is not UTF-8", location=str(path)) from error
     if not text.startswith(HEAD):
         raise ParseError(f"expected a first line `{HEAD} PIPELINE`", location=f"{path}:1:1")
     first, _, _ = text.partition("\n")

@@ -97,6 +97,14 @@ def test_wrong_argument_is_named(
     assert said in found.err
 
 
+def test_a_reproducer_that_is_no_text_is_refused(gravure: Any, tmp_path: Path) -> None:
+    path = tmp_path / "fuse.mlir"
+    path.write_bytes(b"// test: cse\n\xa4\0\xff")
+    found = gravure("opt", "--run-reproducer", path)
+    assert found.status == 65
+    assert "byte 13 is not UTF-8" in found.err
+
+
 def test_all_faults_of_a_text_are_told(gravure: Any, tmp_path: Path) -> None:
     path = tmp_path / "bad.mlir"
     path.write_text(TEXT.replace("tensor<2x3xf32>) -> tensor<2x3xf32>\n", "f32) -> f32\n"))
