@@ -114,3 +114,46 @@ def test_a_body_gives_as_many_values_as_a_loop_carries(enter, body):
     loop = enter(lambda: tf.while_loop(lambda i, *_: i < 3, body, [tf.constant(0), tf.ones(2)]))
     with pytest.raises(ValueError, match="two structures don't have the same nested structure"):
         loop()
+
+
+ROWS = np.float32([[1, 2, 3], [4, 5, 6], [7, 8, 9], [1, 0, 1]])
+TAKEN = np.int32([1, 2, 1])
+
+
+def slope(x, i):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(tf.gather(x, i) ** 2)
+    return tape.gradient(loss, x)
+
+
+def slope_in_loop(x, i):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.constant(0.0)
+        for n in tf.range(tf.size(i)):
+            loss += tf.reduce_sum(tf.gather(x, i[n:]) ** 2)
+    return tape.gradient(loss, x)
+
+
+def slope_of_slope(x, i):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        found = tf.reduce_sum(tf.convert_to_tensor(slope(x, i)) ** 2)
+    return tape.gradient(found, x)
+
+
+@pytest.mark.parametrize("shape", [[None, 3], [None, None], None], ids=["rows", "sizes", "rank"])
+@pytest.mark.parametrize("function", [slope, slope_in_loop, slope_of_slope])
+def test_gradients_of_rows_of_open_sizes_are_those_of_known_ones(function, shape):
+    open_rank = None if shape is None else [None]
+    specs = [tf.TensorSpec(shape), tf.TensorSpec(open_rank, tf.int32)]
+    staged = tf.function(function, input_signature=specs)
+    wanted = function(tf.constant(ROWS), tf.constant(TAKEN))
+    for _ in range(4):
+        found = staged(ROWS, TAKEN)
+        if function is slope:
+            assert isinstance(found, tf.IndexedSlices)
+        np.testing.assert_allclose(
+            tf.convert_to_tensor(found), tf.convert_to_tensor(wanted), rtol=1e-6
+        )

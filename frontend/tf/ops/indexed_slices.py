@@ -310,10 +310,10 @@ def of_gather(params: Tensor, indices: Tensor, grad: Tensor) -> IndexedSlices:
     """Return the gradient of rows taken along the first axis."""
     with InGraph(graph_of([params, indices, grad])):
         full = shape(params)
-        rest = dressed(params).shape.as_list()[1:]
-        return IndexedSlices(
-            reshape(dressed(grad), [-1, *rest]), reshape(dressed(indices), [-1]), full
-        )
+        dims = params.spec.shape
+        is_known = dims is not None and all(isinstance(d, int) for d in dims[1:])
+        rows = [-1, *dims[1:]] if dims is not None and is_known else concat([[-1], full[1:]], 0)
+        return IndexedSlices(reshape(dressed(grad), rows), reshape(dressed(indices), [-1]), full)
 
 
 def of_node(op: Operation, grads: Sequence[Any]) -> list[IndexedSlices | None] | None:
@@ -329,10 +329,10 @@ def of_node(op: Operation, grads: Sequence[Any]) -> list[IndexedSlices | None] |
 def _of_rows(
     operands: Sequence[Tensor], grad: Tensor | None, *, is_column: bool
 ) -> list[IndexedSlices | None] | None:
-    """Return the gradients where sizes of rows are known, and indices are a column if they must."""
+    """Return the gradients if there is one, and indices are a column if they must."""
     params, indices = operands
-    dims, places = params.spec.shape, indices.spec.shape
-    if grad is None or dims is None or not all(isinstance(d, int) for d in dims[1:]):
+    places = indices.spec.shape
+    if grad is None:
         return None
     if is_column and (places is None or len(places) != COLUMN or places[-1] != 1):
         return None
