@@ -40,6 +40,29 @@ def test_a_size_that_has_to_be_a_number_may_be_open(name):
     assert not [line for line in staged.explain() if "Python" in line]
 
 
+OF_ANY_RANK = {
+    "slices": (lambda x, at: tf.gather_nd(x, tf.stack([at % 6, at % 5], 1)), [ROWS, PLACES]),
+    "slices of batches": (
+        lambda x, at: tf.gather_nd(x, (at % 5)[:, None], batch_dims=1),
+        [ROWS, PLACES],
+    ),
+    "logs": (lambda x: tf.math.cumulative_logsumexp(x, 1), [ROWS]),
+    "logs from the end": (
+        lambda x: tf.math.cumulative_logsumexp(x, -2, exclusive=True, reverse=True),
+        [ROWS],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_ANY_RANK)
+def test_a_rank_may_be_open(name):
+    function, arrays = OF_ANY_RANK[name]
+    staged = tf.function(function, input_signature=[tf.TensorSpec(None, x.dtype) for x in arrays])
+    wanted = function(*map(tf.constant, arrays))
+    for _ in range(4):
+        np.testing.assert_allclose(staged(*arrays), wanted, rtol=1e-5, atol=1e-5)
+
+
 def test_a_size_that_none_fits_is_refused():
     wide = tf.TensorSpec([None, None, None, 5])
     with pytest.raises(ValueError, match="channels"):

@@ -277,6 +277,16 @@ def segments(given: Given) -> Sequence[TensorSpec]:
     return (made(data.dtype, (None, *data.dims[behind:])),)
 
 
+def slices_at(given: Given) -> Sequence[TensorSpec]:
+    """What is left of values behind the axes that rows of indices name."""
+    values, places = given.specs
+    width = None if not places.shape else places.dims[-1]
+    if values.shape is None or places.shape is None or not isinstance(width, int):
+        return (TensorSpec(values.dtype, None),)
+    behind = given.options.get("batch_dims", 0) + width
+    return (made(values.dtype, (*places.dims[:-1], *values.dims[behind:])),)
+
+
 def blocks(*, apart: bool) -> Shapes:
     """Pixels of blocks become images of their own, or the other way round."""
 

@@ -11,7 +11,7 @@ from ...eager.remembered import remembered
 from ..core.bridge import TfTensor
 from ..core.values import axis_in, convert
 from ..graph.loops import while_loop
-from ..ops.array_ops import concat, expand_dims, shape, split, stack, where
+from ..ops.array_ops import concat, expand_dims, reshape, shape, size, split, stack, where
 from ..ops.composed import roll
 from ..ops.creation import constant, range_, zeros_like
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
@@ -27,13 +27,15 @@ def cumulative_logsumexp(
 ) -> TfTensor:
     """Return the logarithms of the running sums of exponentials along an axis."""
     given = convert(x)
+    if given.shape.rank is None:
+        return _of_open_rank(given, axis, exclusive, reverse)
     axis = axis_in(axis, len(given.shape))
     extent = given.shape.as_list()[axis]
     if extent == 0:
         return given
-    size = math.prod(given.shape.known()) if given.shape.is_fully_defined() else FEW
+    count = math.prod(given.shape.known()) if given.shape.is_fully_defined() else FEW
     both, wide = _log_in_steps, given
-    if size < FEW:
+    if count < FEW:
         both, wide = _log_of_both, cast(given, "float64")
     if extent is None:
         return _of_open_extent(wide, axis, exclusive, reverse)
@@ -42,6 +44,17 @@ def cumulative_logsumexp(
     while step < extent:  # each holds as many as there are steps, and from then on twice as many
         made, step = both(_moved(made, step, axis, reverse), made), 2 * step
     return cast(made, given.dtype)
+
+
+def _of_open_rank(x: TfTensor, axis: int, exclusive: bool, reverse: bool) -> TfTensor:
+    """Do so along the second of three axes, which those before it and behind it become."""
+    sizes = shape(x)
+    at = axis if axis >= 0 else size(sizes) + axis
+    product = REDUCTIONS["reduce_prod"]
+    three = stack([product(sizes[:at]), sizes[at], product(sizes[at + 1 :])])
+    flat = reshape(x, three)
+    flat.set_shape([None, None, None])
+    return reshape(cumulative_logsumexp(flat, 1, exclusive, reverse), sizes)
 
 
 FEW = 1 << 14

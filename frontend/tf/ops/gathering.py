@@ -129,7 +129,7 @@ def gather(
     return _gather(params, indices, axis=at, batch_dims=batch, name=name)
 
 
-@op("GatherNd", "params", "indices", strict=False, refuses=True)
+@op("GatherNd", "params", "indices", strict=False, refuses=True, shapes=shapes_of.slices_at)
 def gather_nd(
     m: Maker,
     params: object,
