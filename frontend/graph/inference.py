@@ -354,6 +354,8 @@ def _one_known(
     names = dict.fromkeys(name for s in shaped for d in s.dims for name in sorted(symbols(d)))
     more = 2 * max([7, *sizes]) + 1
     for name in islice(names, MOST_APART):
+        for number in sizes:  # (what is computed of the others may say nothing against them)
+            yield [_put(spec, {name: number}) for spec in specs]
         for number, size in product(sizes, (more, more + 4)):
             yield [_fill(_put(spec, {name: number}), size, None) for spec in specs]
 

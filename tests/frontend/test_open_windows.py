@@ -8,6 +8,7 @@ import gravure.tf as tf
 RNG = np.random.default_rng(7)
 IMAGES = RNG.standard_normal((2, 9, 8, 3)).astype(np.float32)
 FILTERS = RNG.standard_normal((3, 3, 3, 4)).astype(np.float32)
+TURNED = FILTERS.transpose(0, 1, 3, 2)
 ROWS = RNG.standard_normal((6, 5)).astype(np.float32)
 PLACES = np.int32([3, 0, 11, 3, 7, 1])
 MOVES = [1, 2, 1, 1], "SAME", "NHWC", [1, 1, 2, 1]
@@ -20,6 +21,14 @@ CASES = {
         [IMAGES[:, 0]],
     ),
     "put in rows": (lambda x, at: tf.scatter_nd(at[:, None], x, [12, 5]), [ROWS, PLACES]),
+    "back from windows": (
+        lambda x: tf.nn.conv2d_transpose(x, TURNED, [tf.shape(x)[0], 18, 16, 4], 2, "SAME"),
+        [IMAGES],
+    ),
+    "back from all windows": (
+        lambda x: tf.nn.conv2d_transpose(x, TURNED, tf.shape(x) * [1, 2, 2, 1] + [0, 0, 0, 1], 2),
+        [IMAGES],
+    ),
     "greatest of windows": (lambda x: tf.nn.dilation2d(x, FILTERS[..., 0], *MOVES), [IMAGES]),
     "least of windows": (lambda x: tf.nn.erosion2d(x, FILTERS[..., 0], *MOVES), [IMAGES]),
     "where the greatest are": (

@@ -278,7 +278,7 @@ def segments(given: Given) -> Sequence[TensorSpec]:
 
 
 def slices_at(given: Given) -> Sequence[TensorSpec]:
-    """What is left of values behind the axes that rows of indices name."""
+    """Keep what of values is behind the axes that rows of indices name."""
     values, places = given.specs
     width = None if not places.shape else places.dims[-1]
     if values.shape is None or places.shape is None or not isinstance(width, int):
