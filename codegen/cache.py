@@ -15,8 +15,10 @@ cache.
 
 from __future__ import annotations
 
+import grp
 import hashlib
 import os
+import pwd
 import re
 import stat
 import tempfile
@@ -230,13 +232,26 @@ class Cache:
             self._turn_off(f"it belongs to user {found.st_uid}, expected {os.geteuid()}")
         elif found.st_mode & stat.S_IWOTH:
             self._turn_off(f"everybody may write it (mode {found.st_mode & 0o7777:o})")
-        elif found.st_mode & stat.S_IWGRP and found.st_gid != os.getegid():
+        elif found.st_mode & stat.S_IWGRP and not _is_private(found.st_gid):
             self._turn_off(f"group {found.st_gid} may write it (mode {found.st_mode & 0o7777:o})")
         return self.folder
 
     def _turn_off(self, reason: str) -> None:
         warnings.warn(f"no object cache: {self.folder}: {reason}", RuntimeWarning, 3)
         self.folder = None
+
+
+def _is_private(group: int) -> bool:
+    """Say whether a group is that of this user alone: many systems have one for each, as its name.
+
+    Folders that are made with such systems' masks can be written by it, and by nobody else.
+    """
+    try:
+        user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+    except KeyError:  # nothing says who is in it
+        return False
+    is_own = group == user.pw_gid and found.gr_name == user.pw_name
+    return is_own and set(found.gr_mem) <= {user.pw_name}
 
 
 def _packed(key: str, label: str, content: bytes) -> bytes:

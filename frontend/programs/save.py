@@ -4,19 +4,21 @@
 |---------|------------------------------------------------------------------------|
 | `.onnx` | an ONNX model of the graph level; large weights beside it in `.data`   |
 | `.gv`   | graph text, its weights beside it in `.safetensors`                    |
-| other   | IR text of any level, its weights beside it in `.safetensors`          |
+| `.mlir` | IR text of any level, its weights beside it in `.safetensors`          |
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...errors import Advice
 from ...ir import Program
 from ..files.ir_text import save_ir
 from ..text.writer import save_text
+from .load import SUFFIXES, OptionError
 
-SUFFIXES = {".onnx": "onnx", ".gv": "gv"}
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,20 @@ class Saving:
 
 
 def format_of(path: Path | None, given: str = "") -> str:
-    """Return the format that was asked for, or that the suffix names."""
-    return given or SUFFIXES.get(path.suffix if path else "", "mlir")
+    """Return the format that was asked for, or that the suffix names; IR text without a file.
+
+    Raises `OptionError` for a suffix that names none.
+    """
+    if given or path is None or str(path) == os.devnull:
+        return given or "mlir"
+    found = SUFFIXES.get(path.suffix)
+    if found is None:
+        suffix = f"suffix {path.suffix!r}" if path.suffix else "no suffix"
+        raise OptionError(
+            f"{path}: {suffix} names no format, expected {', '.join(SUFFIXES)}",
+            hint=Advice("format=NAME", "--format NAME"),
+        )
+    return found
 
 
 def save_program(program: Program, path: Path, how: Saving) -> list[Path]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import subprocess
 import sys
 import time
@@ -186,14 +188,31 @@ def test_the_folder_of_another_user_is_not_used(
         assert Cache(folder).get("key") is None
 
 
-def test_the_folder_that_another_group_may_write_is_not_used(
+def test_a_folder_that_a_group_of_several_users_may_write_is_not_used(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Cache(folder).put("key", b"planted")
+    user, group = pwd.getpwuid(os.geteuid()), folder.stat().st_gid
     folder.chmod(0o770)
-    assert Cache(folder).get("key") == b"planted"
-    group = folder.stat().st_gid
-    monkeypatch.setattr(os, "getegid", lambda: group + 1)
+
+    def of_group(name: str, members: list[str], primary: int = group) -> bytes | None:
+        row = grp.struct_group((name, "x", group, members))
+        monkeypatch.setattr(grp, "getgrgid", lambda _: row)
+        one = pwd.struct_passwd((*user[:3], primary, *user[4:]))
+        monkeypatch.setattr(pwd, "getpwuid", lambda _: one)
+        return Cache(folder).get("key")
+
+    assert of_group(user.pw_name, []) == b"planted"
+    assert of_group(user.pw_name, [user.pw_name]) == b"planted"
+    others = (("users", [], group), (user.pw_name, ["eve"], group), (user.pw_name, [], group + 1))
+    for name, members, primary in others:
+        with pytest.warns(RuntimeWarning, match=f"group {group} may write it"):
+            assert of_group(name, members, primary) is None
+
+    def unknown(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr(grp, "getgrgid", unknown)
     with pytest.warns(RuntimeWarning, match=f"group {group} may write it"):
         assert Cache(folder).get("key") is None
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import onnx
+import pytest
 
 
 def test_a_model_goes_through_all_formats_and_back(
@@ -22,6 +23,21 @@ def test_a_model_goes_through_all_formats_and_back(
     assert gravure("convert", steps[-1], "-o", text, "--dim", "length=1..4", "--check").status == 0
     names = [value.name for value in onnx.load(steps[-1]).graph.input]
     assert names == [value.name for value in onnx.load(steps[0]).graph.input]
+
+
+@pytest.mark.parametrize("verb", ["convert", "opt"])
+@pytest.mark.parametrize(("name", "what"), [("m.xyz", "suffix '.xyz'"), ("m", "no suffix")])
+def test_a_suffix_that_names_no_format_is_refused(
+    gravure: Any, models: Path, tmp_path: Path, verb: str, name: str, what: str
+) -> None:
+    output = tmp_path / name
+    found = gravure(verb, models / "digits.onnx", "-o", output)
+    assert found.status != 0
+    assert f"{what} names no format, expected .onnx, .gv, .mlir" in found.err
+    assert "--format NAME" in found.err
+    assert not output.exists()
+    assert gravure(verb, models / "digits.onnx", "-o", output, "--format", "gv").status == 0
+    assert output.read_bytes().startswith(b"model")
 
 
 def test_the_version_of_operators_is_converted(gravure: Any, models: Path, tmp_path: Path) -> None:
