@@ -20,7 +20,6 @@ from ..text.writer import save_text
 from .load import SUFFIXES, OptionError
 
 
-
 @dataclass(frozen=True)
 class Saving:
     """How to write a program."""

@@ -8,8 +8,8 @@
 The folder is $GRAVURE_CACHE, else gravure in $XDG_CACHE_HOME or ~/.cache; GRAVURE_CACHE=off is no
 cache. A file is found by all that its content depends on, so nothing in it is ever out of date.
 When there are more than $GRAVURE_CACHE_SIZE bytes (4G; 0: no limit), those go that were used the
-longest ago. A folder of another user's, or that others or a group of several users may write, is not
-used: what lies in it is code that is run.
+longest ago. A folder of another user's, or that others or a group of several users may write, is
+not used: what lies in it is code that is run.
 """
 
 from __future__ import annotations
