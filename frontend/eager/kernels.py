@@ -339,7 +339,7 @@ class Runner:
     def whole(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
         """Return compiled code for much to do, where that is faster than numpy."""
         given = {**self.defaults, **attributes}
-        if is_narrow(arrays[0]) and (found := self.of_narrow(arrays, given)) is not None:
+        if arrays and is_narrow(arrays[0]) and (found := self.of_narrow(arrays, given)) is not None:
             return found
         if not self.may_be_whole(arrays, given):
             return None

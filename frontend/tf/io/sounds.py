@@ -61,7 +61,7 @@ def _read(data: bytes) -> tuple[Array, int]:
 
     What a head says twice has to agree, as in TensorFlow: else samples would be read as others.
     """
-    reader = _Reader(data)
+    reader = _Waves(data)
     for name in (b"RIFF", b"WAVE", b"fmt "):
         reader.name(name)
         if name == b"RIFF":
@@ -92,7 +92,7 @@ def _read(data: bytes) -> tuple[Array, int]:
     return _samples(reader, frame).reshape(-1, channels), rate
 
 
-def _samples(reader: _Reader, frame: int) -> Array:
+def _samples(reader: _Waves, frame: int) -> Array:
     """Return the numbers of the one chunk of data; what other chunks hold is passed over."""
     found: Array | None = None
     while reader.at < len(reader.data):
@@ -109,7 +109,7 @@ def _samples(reader: _Reader, frame: int) -> Array:
     return found
 
 
-class _Reader:
+class _Waves:
     """Bytes that are taken from the front, where none may be missing."""
 
     def __init__(self, data: bytes) -> None:
