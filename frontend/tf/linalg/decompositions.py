@@ -152,10 +152,11 @@ Parts: TypeAlias = tuple[TfTensor, TfTensor, TfTensor]
 def _svd_gradient(made: Parts, grads: Parts) -> TfTensor:
     """Return the gradient of matrices from those of their singular values and vectors.
 
-    Vectors beyond the singular values, if there are some, are turned within what is beside them.
+    Vectors beyond the singular values are turned within what is beside them: there are none where
+    it is not known how many values there are.
     """
     (s, u, v), (gs, gu, gv) = made, grads
-    kind, n = u.dtype, s.shape.known()[-1]
+    kind, n = u.dtype, s.shape[-1]
     s, gs, left, right = cast(s, kind), cast(gs, kind), u[..., :n], v[..., :n]
     from_u, from_v = (matmul(x, g[..., :n], adjoint_a=True) for x, g in ((left, gu), (right, gv)))
     between = apart(s * s)
@@ -171,7 +172,7 @@ def _svd_gradient(made: Parts, grads: Parts) -> TfTensor:
     return whole + matmul(beside_u, right, adjoint_b=True) + matmul(left, beside_v, adjoint_b=True)
 
 
-def _beside(x: TfTensor, grad: TfTensor, n: int, within: TfTensor) -> TfTensor:
+def _beside(x: TfTensor, grad: TfTensor, n: int | None, within: TfTensor) -> TfTensor:
     """Return the part of the gradient of orthogonal vectors that leads out of their space."""
     found = grad[..., :n] - matmul(x[..., :n], within)
     if x.shape[-1] == n:
@@ -252,7 +253,7 @@ def svd(
     found = matrices(tensor)
     if not compute_uv:
         return singular_values(found.tensor)
-    is_wider = full_matrices and found.rows != found.columns
+    is_wider = full_matrices and (found.least is None or found.rows != found.columns)
     s, u, v = (_whole_svd if is_wider else _svd)(found.tensor)
     return s, u, v
 
@@ -339,7 +340,8 @@ def _sqrtm(found: TfTensor) -> tuple[TfTensor, Gradient]:
     def gradient(grad: TfTensor, *, results: TfTensor) -> TfTensor:
         """Solve Sylvester's equation, rows of matrices below each other as one column."""
         root = results
-        n, dims = given.size, given.dims(given.rows, given.rows)
+        n = tensor_shape(root)[-1] if given.rows is None else given.rows
+        dims = given.dims(given.rows, given.rows)
         one = eye(n, dtype=found.dtype)
         left = matrix_transpose(root)[..., :, None, :, None] * one[:, None, :]
         both = left + one[:, None, :, None] * root[..., None, :, None, :]
