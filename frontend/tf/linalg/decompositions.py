@@ -156,7 +156,7 @@ def _svd_gradient(made: Parts, grads: Parts) -> TfTensor:
     it is not known how many values there are.
     """
     (s, u, v), (gs, gu, gv) = made, grads
-    kind, n = u.dtype, s.shape[-1]
+    kind, n = u.dtype, None if s.shape.rank is None else s.shape.as_list()[-1]
     s, gs, left, right = cast(s, kind), cast(gs, kind), u[..., :n], v[..., :n]
     from_u, from_v = (matmul(x, g[..., :n], adjoint_a=True) for x, g in ((left, gu), (right, gv)))
     between = apart(s * s)
@@ -175,7 +175,7 @@ def _svd_gradient(made: Parts, grads: Parts) -> TfTensor:
 def _beside(x: TfTensor, grad: TfTensor, n: int | None, within: TfTensor) -> TfTensor:
     """Return the part of the gradient of orthogonal vectors that leads out of their space."""
     found = grad[..., :n] - matmul(x[..., :n], within)
-    if x.shape[-1] == n:
+    if n is None or x.shape[-1] == n:
         return found
     across = matmul(x[..., :n], grad[..., n:], adjoint_a=True)
     return found - matmul(x[..., n:], across, adjoint_b=True)
