@@ -19,6 +19,7 @@ from ...ir.compose.maker import Maker
 from ...ir.op import Array, Op
 from ...ir.types.dims import Dim, DimExpr, evaluate, substitute, symbol, symbols
 from ...ir.types.dtypes import i32
+from ...ir.types.shapes import BroadcastError, UnequalError
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ..dims.unknown import unknown_dim
 from ..eager.text_arrays import check_on_text
@@ -235,10 +236,12 @@ def infer_function(
             raise
         if stated is not None and any(spec.shape is None for spec in specs):
             return stated()
-        first_error = _attempts(attempt, specs, known)
-        if isinstance(first_error, list):
-            return first_error if stated is None else together(first_error, stated())
-        raise
+        tried = _attempts(attempt, specs, known)
+        if tried is None:
+            raise
+        forced = _forced(attempt, specs)
+        tried = tried if forced is None else together(tried, forced)
+        return tried if stated is None else together(tried, stated())
 
 
 def together(tried: Sequence[TensorSpec], stated: Sequence[TensorSpec]) -> list[TensorSpec]:
@@ -251,6 +254,64 @@ def together(tried: Sequence[TensorSpec], stated: Sequence[TensorSpec]) -> list[
             pairs = zip(a.dims, b.dims, strict=True)
             made.append(a.with_shape(tuple(x if isinstance(x, int) else y for x, y in pairs)))
     return made
+
+
+def _forced(
+    attempt: Callable[[Sequence[TensorSpec]], list[TensorSpec]], specs: Sequence[TensorSpec]
+) -> list[TensorSpec] | None:
+    """Return the results with those sizes put in that have to be numbers, as the faults say.
+
+    A product of (n, k) and (3, 4) has 4 columns, as k is 3. What is spread to 3 may be 1 as well:
+    then only what comes out of both is known.
+    """
+    if any(spec.shape is None for spec in specs):
+        return None
+    found = []
+    for alone in (False, True):
+        put: dict[str, int] = {}
+        is_spread = False
+        for _ in range(MOST_FORCED):
+            try:
+                found.append(attempt([_put(spec, put) for spec in specs]))
+                break
+            except UnknownValueError:
+                return None
+            except (TypeError, ValueError, IndexError) as error:
+                cause = _unequal(error)
+                name, number = (None, 0) if cause is None else _needed(*cause.sizes)
+                if name is None or name in put:
+                    return None
+                spread = isinstance(cause, BroadcastError)
+                put[name] = 1 if alone and spread else number
+                is_spread |= spread
+        else:
+            return None
+        if not is_spread:
+            break
+    made = found[0]
+    return [agreed([row[i] for row in found], False) if len(found) > 1 else made[i]
+            for i in range(len(made))]  # fmt: skip
+
+
+MOST_FORCED = 8
+"""Sizes that are put in one after the other."""
+
+
+def _unequal(error: BaseException) -> UnequalError | None:
+    """Return the fault of two sizes that is behind another, if there is one."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, UnequalError):
+        cause = cause.__cause__
+    return cause
+
+
+def _needed(a: Dim, b: Dim) -> tuple[str | None, int]:
+    """Return the symbol that one of two sizes is, and the number that the other one is."""
+    for size, number in ((a, b), (b, a)):
+        names = set() if isinstance(size, int) else symbols(size)
+        if len(names) == 1 and isinstance(number, int) and size == symbol(name := min(names)):
+            return name, number
+    return None, 0
 
 
 def _attempts(

@@ -76,3 +76,42 @@ def test_a_size_that_none_fits_is_refused():
     wide = tf.TensorSpec([None, None, None, 5])
     with pytest.raises(ValueError, match="channels"):
         tf.function(CASES["apart"][0], input_signature=[wide]).get_concrete_function()
+
+
+WEIGHTS = FILTERS[0, 0]
+KNOWN = {
+    "product": (lambda x: x @ WEIGHTS, [None, None], (None, 4)),
+    "product with turned": (
+        lambda x: tf.matmul(x, WEIGHTS, transpose_a=True),
+        [None, 2],
+        (2, 4),
+    ),
+    "product of rows": (lambda x: WEIGHTS @ x, [None, 5], (3, 5)),
+    "products": (lambda x: x @ WEIGHTS, [None, None, None], (None, None, 4)),
+    "with a vector": (lambda x: tf.linalg.matvec(WEIGHTS, x), [None], (3,)),
+    "sum": (lambda x: x + WEIGHTS, [None, None], (3, 4)),
+    "sum with a row": (lambda x: x + WEIGHTS[:1], [None, None], (None, 4)),
+    "choice": (lambda x: tf.where(x > 0, x, WEIGHTS), [None, None], (3, 4)),
+    "channels": (
+        lambda x: tf.nn.depthwise_conv2d(x, FILTERS, [1] * 4, "SAME"),
+        [None] * 4,
+        (None, None, None, 12),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_sizes_that_operands_leave_no_choice_of_are_known(name):
+    function, shape, wanted = KNOWN[name]
+    staged = tf.function(function, input_signature=[tf.TensorSpec(shape)])
+    assert tuple(staged.get_concrete_function().structured_outputs.shape) == wanted
+
+
+def test_a_size_that_may_be_one_as_well_is_not_taken_for_known():
+    @tf.function(input_signature=[tf.TensorSpec([None, None])])
+    def both(x):
+        return x + WEIGHTS, tf.reduce_sum(x, 0)
+
+    assert tuple(both.get_concrete_function().structured_outputs[1].shape) == (None,)
+    assert both(np.ones((1, 1), np.float32))[0].shape == (3, 4)
+    np.testing.assert_array_equal(both(np.ones((3, 1), np.float32))[1], [3])
