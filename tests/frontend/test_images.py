@@ -198,3 +198,25 @@ def test_images_are_weighted_alike_whether_their_sizes_are_known(shape: tuple[in
         )
         assert known.shape == (shape[0], 11, 6, shape[3])
         np.testing.assert_allclose(known, late(x), atol=1e-5)
+
+
+@pytest.mark.parametrize("method", tf.image.ResizeMethod.__dict__.values())
+@pytest.mark.parametrize("shape", [(1, 0, 4, 3), (1, 4, 0, 3), (0, 0, 4, 3)])
+def test_images_without_pixels_are_refused_where_they_are_resized(shape, method):
+    images = tf.zeros(shape)
+    refused = pytest.raises(tf.errors.InvalidArgumentError, match="must be of non-zero size")
+    for options in ({}, {"antialias": True}, {"preserve_aspect_ratio": True}):
+        with refused:
+            tf.image.resize(images, (2, 2), method=method, **options)
+
+    @tf.function
+    def either(x, taken):
+        made = tf.zeros((shape[0], 2, 2, 3))
+        if taken:
+            made = tf.cast(tf.image.resize(x, (2, 2), method=method), tf.float32)
+        return made
+
+    assert either(images, tf.constant(False)).shape == (shape[0], 2, 2, 3)
+    with refused:
+        either(images, tf.constant(True))
+    assert tf.image.resize(tf.zeros((0, 4, 4, 3)), (2, 2), method=method).shape == (0, 2, 2, 3)

@@ -21,6 +21,7 @@ from ....ir.types.dims import Dim
 from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor
 from ..core.calls import op
+from ..core.required import refuse
 from ..core.values import InvalidShapesError, convert, static
 from ..ops.array_ops import reshape, where
 from ..ops.creation import constant, range_
@@ -101,6 +102,14 @@ def resized(m: Maker, images: object, size: tuple[int, int], mode: str, how: str
     )  # fmt: skip
 
 
+@op("ResizeNothing", "images", strict=False)
+def _of_nothing(m: Maker, images: object, size: tuple[int, int]) -> object:
+    """Raise in the run, as there: what images have no pixels may stand in a branch not taken."""
+    refuse(m, ValueError("input image must be of non-zero size"), images)
+    spec = spec_of_value(images)
+    return m.filled(0, spec.dtype, (spec.dims[0], *size, spec.dims[3]))
+
+
 def wanted_size(size: object) -> tuple[Size, Size]:
     """Return the height and width that are asked for; open ones are scalars."""
     given = static(size)
@@ -140,6 +149,10 @@ def resize(
         raise ValueError(f"Resize method is not implemented: {method}")
     before = height_and_width(images)
     wanted = wanted_size(size)
+    if any(isinstance(v, int) and not v for v in before):
+        nothing = images if method == "nearest" else cast(images, "float32")
+        height, width = (v if isinstance(v, int) else 1 for v in wanted)
+        return _of_nothing(nothing, size=(height, width))
     if preserve_aspect_ratio:
         wanted = in_proportion(before, wanted)
     stays = all(isinstance(v, int) for v in (*before, *wanted)) and wanted == before
