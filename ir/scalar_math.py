@@ -156,6 +156,10 @@ class ScalarMath(Functions, Roots):
         """Convert. Float to integer truncates and saturates (NaN to 0), to bool is `!= 0`."""
         return self.step("cast", x, dtype)
 
+    def stored(self, x: Any, /) -> Any:
+        """Return what is read again of an element that is stored; here it is as wide already."""
+        return x
+
     def bitcast(self, x: Any, dtype: DType, /) -> Any:
         """Return the same bits as a type of the same width; a bool is a byte, 0 or 1."""
         return self.step("bitcast", x, dtype)

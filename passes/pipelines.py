@@ -197,7 +197,7 @@ def with_numerics(pipeline: str, numerics: str) -> str:
 
     With `exact` numerics, element-wise operations give the bits that each gives alone; with `ulp:N`
     each is at most N representable numbers from that, and cheaper where that is enough. Floats of
-    16 bits are rounded where they are stored, and not between operations of one kernel.
+    16 bits are rounded between operations, too, before these are taken apart.
     Raises `PipelineError` for numerics that there are not.
     """
     ulps = ulps_allowed(numerics)
@@ -206,4 +206,7 @@ def with_numerics(pipeline: str, numerics: str) -> str:
     options = dict.fromkeys(ROUNDING, "{exact}")
     if ulps:
         options["simplify-arithmetic"] = f"{{exact ulps={ulps}}}"
-    return ",".join(f"{x}{options.get(x, '')}" for x in pipeline.split(","))
+    made = [f"{x}{options.get(x, '')}" for x in pipeline.split(",")]
+    if "decompose" in made:
+        made.insert(made.index("decompose"), "round-between")
+    return ",".join(made)

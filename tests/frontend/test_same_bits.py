@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 import gravure as gv
@@ -22,6 +23,7 @@ from gravure.ir import Program as IrProgram
 from gravure.ir.families import Elementwise
 from gravure.ir.ops.convert import Bitcast, Cast
 from gravure.ir.ops.elementwise import POWERS
+from gravure.ir.types import dtypes
 from gravure.passes.base import PipelineError
 from gravure.runtime.compare import ulps_between
 from gravure.runtime.model import Model
@@ -280,3 +282,48 @@ def test_ulps_hold_where_they_buy_something(dtype: Any, divisor: float) -> None:
         assert ulps is not None
         assert ulps.max() <= 2
     assert near[0].tobytes() != exact[0].tobytes()
+
+
+CHAINS = {
+    "arithmetic": ("Mul:y", "Add:y", "Div:y", "Sub:y"),
+    "functions": ("Exp", "Tanh", "Mul:y", "Sigmoid", "Sqrt"),
+    "taken_apart": ("Add:y", "Softmax", "Mul:y", "Gelu", "Add:y", "LogSoftmax"),
+    "sums": ("Mul:y", "ReduceMean", "Add:y", "Mul:y", "ReduceSum"),
+    "product": ("MatMul:y", "Add:y", "Relu", "MatMul:y", "Mul:y"),
+    "moves": ("Mul:y", "Transpose", "Add:y", "Transpose", "Mul:y"),
+}
+
+
+@pytest.mark.parametrize("numerics", ["exact", "ulp:2"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("chain", CHAINS)
+def test_halves_are_rounded_between_operations(chain: str, dtype: str, numerics: str) -> None:
+    kind = dtypes.DTYPES[{"float16": "f16", "bfloat16": "bf16"}[dtype]]
+    code = onnx.TensorProto.FLOAT16 if dtype == "float16" else onnx.TensorProto.BFLOAT16
+    rng = np.random.default_rng(3)
+    x, y = (rng.uniform(0.5, 1.5, (32, 32)).astype(kind.numpy) for _ in range(2))
+
+    def model(steps: Sequence[str]) -> bytes:
+        nodes, last = [], "x"
+        for number, step in enumerate(steps):
+            name, _, other = step.partition(":")
+            inputs = [last, other] if other else [last]
+            nodes.append(onnx.helper.make_node(name, inputs, [last := f"v{number}"]))
+        given = [onnx.helper.make_tensor_value_info(n, code, (None, None)) for n in "xy"]
+        made = onnx.helper.make_tensor_value_info(last, code, (None, None))
+        graph = onnx.helper.make_graph(nodes, "halves", given, [made])
+        opset = [onnx.helper.make_opsetid("", 20)]
+        whole = onnx.helper.make_model(graph, opset_imports=opset, ir_version=9)
+        return bytes(whole.SerializeToString())
+
+    def run(steps: Sequence[str], value: Any) -> Any:
+        shapes = {"x": value.shape, "y": y.shape}
+        made = gv.compile(model(steps), shapes=shapes, numerics=numerics)
+        return made.run({"x": value, "y": y})[0]
+
+    want = x
+    for step in CHAINS[chain]:
+        want = run([step], want)
+    got = run(CHAINS[chain], x)
+    assert got.dtype == want.dtype
+    assert got.tobytes() == want.tobytes()

@@ -101,6 +101,10 @@ class LoopsMath(ScalarMath):
             return made.operands[0]  # it was read so
         return self.loops.pure(arith.TruncFOp, (x.value,), kind)
 
+    def stored(self, x: Element) -> Element:
+        """Return what is read again of what is written to a buffer."""
+        return self.widen(self.narrow(x), x.dtype, x.lanes)
+
     def spread(self, x: Element, lanes: int) -> Element:
         """Return a vector; a scalar is put into every lane."""
         if x.lanes or not lanes:
@@ -372,14 +376,14 @@ class LoopsMath(ScalarMath):
             out = Element(self.loops.pure(op, (a.value,), kind, rows), dtype, a.lanes)
         if dtype.name not in _NARROW:
             return out
-        return self.widen(self.narrow(out), dtype, a.lanes)
+        return self.stored(out)
 
     def _int_to_float(self, a: Element, dtype: DType) -> Element:
         op = arith.SIToFPOp if a.dtype.kind == "i" else arith.UIToFPOp
         made = self._make(op, a, dtype=dtype)
         if dtype.name not in _NARROW:
             return made
-        return self.widen(self.narrow(made), dtype, a.lanes)
+        return self.stored(made)
 
     def _int_to_int(self, a: Element, dtype: DType) -> Element:
         if dtype.bits == a.dtype.bits:
