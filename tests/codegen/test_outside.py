@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from guard_pages import guarded
 from test_bounds import CASES, arrays, outcome, program
@@ -15,7 +16,7 @@ from xdsl.dialects.func import FuncOp
 import gravure as gv
 from gravure.codegen import kernels, objects
 from gravure.codegen.compiled import Options
-from gravure.errors import RuntimeInputError
+from gravure.errors import PerformanceWarning, RuntimeInputError
 from gravure.frontend.programs.compile import compile_source
 from gravure.frontend.programs.load import load_program
 from gravure.ir import interpret
@@ -146,3 +147,29 @@ def test_what_is_shown_is_not_looked_at() -> None:
     made = gv.compile(load_program(PRODUCT.encode()), cache=False)
     assert "outside" not in made.manifest
     assert GUARDED == "gv.guarded"
+
+
+def test_what_is_read_before_a_loop_without_turns_is_looked_at() -> None:
+    """Of two columns a slice from the third on has none; what each row repeats is read before."""
+    node, of = onnx.helper.make_node, onnx.numpy_helper.from_array
+    bounds = ("starts", [2]), ("stops", [7]), ("axes", [1]), ("steps", [2])
+    nodes = [
+        node("Slice", ["x", *(name for name, _ in bounds)], ["y"]),
+        node("Shape", ["y"], ["shape"]),
+        node("ConstantOfShape", ["shape"], ["first"], value=of(np.zeros(1, np.int64))),
+        node("GatherElements", ["y", "first"], ["z"], axis=1),
+    ]
+    given = [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ("N", "W"))]
+    made = [onnx.helper.make_tensor_value_info("z", onnx.TensorProto.FLOAT, None)]
+    constants = [of(np.array(row, np.int64), name) for name, row in bounds]
+    graph = onnx.helper.make_graph(nodes, "columns", given, made, constants)
+    opset = [onnx.helper.make_opsetid("", 18)]
+    whole = onnx.helper.make_model(graph, opset_imports=opset, ir_version=9)
+    sizes = {"N": (1, 9), "W": (2, 33)}
+    model = gv.compile(whole.SerializeToString(), dims=sizes, cache=False)
+    x = np.arange(45, dtype=np.float32).reshape(9, 5)
+    for width, columns in ((5, 2), (4, 1), (3, 1)):
+        want = np.repeat(x[:, 2:3], columns, 1)
+        np.testing.assert_array_equal(model(x[:, :width]), want)
+    with pytest.warns(PerformanceWarning, match="access outside of its buffer: access 0"):
+        assert model(guarded(x[:, :2], at_end=True)).shape == (9, 0)

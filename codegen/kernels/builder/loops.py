@@ -424,7 +424,9 @@ class Loops:
              *, constant: bool = True) -> SSAValue:  # fmt: skip
         """Return one element (zero lanes) or a vector of neighbours.
 
-        A `constant` load may be moved out of loops: nothing writes what it reads.
+        A `constant` load may be moved out of loops: nothing writes what it reads. Where a loop has
+        no turns, the place may be past an end: that is not shown, so it is looked at, and sizes for
+        which it is so get a model of their own.
         """
         at = self.index(offset)
         element = buffer.type.element_type  # type: ignore[attr-defined]
