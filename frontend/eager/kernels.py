@@ -18,6 +18,7 @@ from ...errors import GraphError
 from ...ir.families import Binary, Elementwise
 from ...ir.op import REGISTRY, Array, Op
 from ...ir.ops.complex import ToComplex
+from ...ir.ops.convert import Cast
 from ...ir.ops.elementwise import Abs, Neg
 from ...ir.ops.reduce import Fold, Prod
 from ...ir.ops.scatter import Scatter
@@ -385,13 +386,12 @@ class Runner:
 
         def rounded(x: Array, indices: Array, updates: Array) -> Array:
             """Combine them."""
-            return round_to(combine(x.astype(single), indices, updates.astype(single)), row)
+            return recast(combine(recast(x, rows.f32), indices, recast(updates, rows.f32)), row)
 
         return quiet(rounded)
 
     def best_in_single(self, x: Array, attributes: dict[str, object]) -> Kernel:
         """Return what looks for the best floats of 16 bits among those of 32 bits."""
-        single = np.dtype(np.float32)
         spec = TensorSpec(rows.f32, x.shape)
         before = quiet(partial(self.op.evaluate, **attributes)) if x.size < MANY else None
         find = self.compiled([spec], attributes, before)
@@ -400,7 +400,7 @@ class Runner:
 
         def best(x: Array) -> tuple[Array, ...]:
             """Find them, and take them as they are."""
-            _, places = find(x.astype(single))
+            _, places = find(recast(x, rows.f32))
             return (np.take_along_axis(x, places, axis), places)
 
         return best
@@ -531,6 +531,13 @@ def computed(
         runner.check(arrays, attributes)
         raise
     return made
+
+
+def recast(x: Array, row: rows.DType) -> Array:
+    """Return floats as those of another width: many by compiled code, numpy takes ten times."""
+    if x.size < MANY or x.dtype == row.numpy:
+        return round_to(x, row)
+    return computed(Cast, [x], {"dtype": row})[0]
 
 
 def prepared(

@@ -17,9 +17,8 @@ from ....ir.ops.scatter import ScatterNd
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import Dim, parse
 from ....ir.types.dtypes import DType, of_numpy
-from ....ir.types.numerics import round_to
 from ....ir.types.tensor import TensorSpec
-from ...eager.kernels import Kernel, by_need
+from ...eager.kernels import Kernel, by_need, recast
 from ...eager.remembered import notes_of, remember_all, remembered
 from ...eager.tensor import Tensor, apply
 from ...graph.frame import NotStageableError
@@ -495,13 +494,13 @@ HALVES = (rows.f16.numpy, rows.bf16.numpy)
 def _halves_in_order(data: Array, ids: Array, how: str) -> Array:
     """Combine rows of floats of 16 bits: as those of 32, and rounded once; so are quotients."""
     row = of_numpy(data.dtype)
-    wide = _rows_in_order(data.astype(np.float32), ids, "add" if how == "mean" else how)
-    total = round_to(wide, row)
+    wide = _rows_in_order(recast(data, rows.f32), ids, "add" if how == "mean" else how)
+    total = recast(wide, row)
     if how != "mean":
         return total
-    counts = np.maximum(np.bincount(ids), 1).astype(np.float32).astype(row.numpy)
-    least = counts.astype(np.float32).reshape(-1, *[1] * (data.ndim - 1))
-    return round_to(total.astype(np.float32) / least, row)
+    counts = recast(np.maximum(np.bincount(ids), 1).astype(np.float32), row)
+    least = recast(counts, rows.f32).reshape(-1, *[1] * (data.ndim - 1))
+    return recast(recast(total, rows.f32) / least, row)
 
 
 rows_in_order = _rows_in_order  # (of arrays: nothing of it can be remembered)
