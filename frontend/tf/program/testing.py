@@ -217,7 +217,7 @@ class TestCase(MoreAssertions):
             return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
         of_parts = getattr(value, "fetched", None)
         if of_parts is not None:  # several tensors: what a session gives for them
-            return of_parts([self._plain(x) for x in getattr(value, "parts", ())])
+            return of_parts([self._plain(x) for x in getattr(value, "fetched_parts", ())])
         return value.numpy() if hasattr(value, "numpy") else value
 
     def _array(self, value: object) -> Array:
