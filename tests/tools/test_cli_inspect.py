@@ -28,6 +28,17 @@ def test_dimensions_change_the_cost(gravure: Any, models: Path) -> None:
     assert "with batch = 64" in text
 
 
+@pytest.mark.parametrize("said", ["other=3", "batch=9..2"])
+def test_dimensions_that_a_model_has_not_are_no_fault_of_the_model(
+    gravure: Any, models: Path, said: str
+) -> None:
+    name = said.partition("=")[0]
+    found = gravure("inspect", models / "mlp_batch.onnx", "--dim", said)
+    assert found.status == 65
+    assert f"dimension '{name}'" in found.err
+    assert "cannot be compiled" not in found.out
+
+
 def test_shapes_and_positions_are_no_parameters(gravure: Any, models: Path) -> None:
     found = gravure("inspect", models / "attention.onnx", "--params").out
     assert "i64[4]" in found

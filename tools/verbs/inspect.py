@@ -33,7 +33,7 @@ def inspect(
     - `check`: whether all passes are run, too, so that `faults` says why no library can be made.
 
     An ONNX model that cannot be read is no error: `faults` says why, and `unsupported` counts the
-    operators that gravure has not.
+    operators that gravure has not. Raises a `GraphError` for sizes that the model does not have.
 
     >>> import gravure as gv
     >>> found = gv.inspect(b"model m(x: f32[2, 3]) -> (y) { y = relu(x) }")

@@ -167,7 +167,7 @@ def inspect_model(
     try:
         program = load_program(source, shapes=shapes, dims=dims, data=None if named else data)
     except (GraphError, UnsupportedOp) as error:
-        if found.format != "onnx":
+        if found.format != "onnx" or ((shapes or dims) and _is_read(source, data)):
             raise
         found.faults = error.message
         return found
@@ -175,6 +175,15 @@ def inspect_model(
     if check:
         found.faults = _refusal(program)
     return found
+
+
+def _is_read(source: Source, data: Bytes) -> bool:
+    """Say whether a model is read as it is, so that what was said of its sizes is at fault."""
+    try:
+        load_program(source, data=data)
+    except (GraphError, UnsupportedOp):
+        return False
+    return True
 
 
 def _refusal(program: Program) -> str:
