@@ -8,11 +8,11 @@ elements are put together, one kernel is for all sizes; else it is for the exact
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -99,6 +99,10 @@ class NotedCall:
         """Say whether there is much to do."""
         return arrays[self.operands[0]].size >= MANY
 
+    def is_moved(self) -> bool:
+        """Say whether elements are only brought elsewhere."""
+        return self.op.moved(len(self.operands)) is not None
+
     def axes(self, arrays: Sequence[Array]) -> Sequence[int]:
         """Return the axes along which elements are put together, none where they are not."""
         axes = dict(self.attributes).get("axes")
@@ -109,25 +113,29 @@ class NotedCall:
     def fits(self, arrays: Sequence[Array]) -> bool:
         """Say whether there is a kernel of the same bits."""
         seen = [arrays[place] for place in (*self.operands, *self.results)]
-        if self.op.moved(len(self.operands)) is not None:
-            seen = [stood_for(x) for x in seen]
+        if self.is_moved():
+            seen = [stood_for(x, STAND_INS) for x in seen]
+        elif issubclass(self.op, Elementwise) and self.op.has("scalar"):
+            seen = [x for x in seen if x.dtype not in HALVES or not x.size]  # (rounded between)
         return all(map(is_usual, seen)) and self.op.HOST is None and self.is_exact(arrays)
 
 
 BY_PARTS: frozenset[type[Op]] = frozenset({Add, Neg, Sub})
 """What is done to a complex number by doing it to both of its parts."""
-STAND_INS: dict[np.dtype[np.generic], np.dtype[np.generic]] = {
+HALVES = frozenset({f16.numpy, bf16.numpy})
+StandIns: TypeAlias = Mapping[np.dtype[np.generic], np.dtype[np.generic]]
+STAND_INS: StandIns = {
     np.dtype(np.complex64): np.dtype(np.int64),
     f16.numpy: np.dtype(np.int16),
     bf16.numpy: np.dtype(np.int16),
 }
-"""What stands for elements of a type that compiled code does not compute as numpy does: they are
-brought elsewhere as numbers of as many bits."""
+"""What stands for elements of a type that compiled code does not compute as numpy does, or not
+everything of it: they are brought elsewhere as numbers of as many bits."""
 
 
-def stood_for(x: Array) -> Array:
+def stood_for(x: Array, stand_ins: StandIns) -> Array:
     """Return the elements of an array as what stands for them where they are only moved."""
-    kind = STAND_INS.get(x.dtype)
+    kind = stand_ins.get(x.dtype)
     return x if kind is None else x.view(kind)
 
 
@@ -172,7 +180,7 @@ class Noted:
 
         `times` is how often all of it was carried out.
         """
-        computing = [call for call in self.calls if call.op.moved(len(call.operands)) is None]
+        computing = [call for call in self.calls if not call.is_moved()]
         if len(self.calls) >= STEPS and (times >= SOON or self.is_known()):
             return True
         if times >= OFTEN and len(computing) >= SOME:
@@ -190,8 +198,15 @@ class Noted:
 
     def can_be_compiled(self) -> bool:
         """Say whether there is a kernel of the same bits."""
-        given = [stood_for(self.arrays[i]) for i in self.given]
+        given = [stood_for(self.arrays[i], STAND_INS) for i in self.given]
         return all(map(is_usual, given)) and all(call.fits(self.arrays) for call in self.calls)
+
+    def stand_ins(self) -> StandIns:
+        """Return what stands for the elements of types that nothing is computed of."""
+        computing = [call for call in self.calls if not call.is_moved()]
+        places = {i for call in computing for i in (*call.operands, *call.results)}
+        computed = {self.arrays[i].dtype for i in places}
+        return {kind: other for kind, other in STAND_INS.items() if kind not in computed}
 
     def part_by_part(self) -> Noted | None:
         """Return what is done to both parts of complex numbers; None: it is not the same."""
@@ -283,17 +298,21 @@ def compiled(noted: Noted, times: int = 1) -> Kernel | None:
         return None
     types = [noted.arrays[i].dtype for i in noted.results]
     used = [call.operands + call.results for call in noted.calls]
-    if any(noted.arrays[i].dtype in STAND_INS for places in used for i in places):
-        moved = replace(noted, arrays=[stood_for(x) for x in noted.arrays])
-        return cast("Kernel", partial(_moved, _kernel(moved), types))
+    stand_ins = noted.stand_ins()
+    if any(noted.arrays[i].dtype in stand_ins for places in used for i in places):
+        moved = replace(noted, arrays=[stood_for(x, stand_ins) for x in noted.arrays])
+        return cast("Kernel", partial(_moved, _kernel(moved), types, stand_ins))
     return _kernel(noted)
 
 
 def _moved(
-    kernel: Kernel, types: Sequence[np.dtype[np.generic]], *given: Array
+    kernel: Kernel,
+    types: Sequence[np.dtype[np.generic]],
+    stand_ins: StandIns,
+    *given: Array,
 ) -> Array | Sequence[Array]:
     """Carry out a kernel on what stands for elements, and return these."""
-    made = kernel(*map(stood_for, given))
+    made = kernel(*[stood_for(x, stand_ins) for x in given])
     if len(types) == 1:
         return made.view(types[0])
     return [x.view(kind) for x, kind in zip(made, types, strict=True)]

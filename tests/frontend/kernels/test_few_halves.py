@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from gravure import tf
+from gravure.frontend.eager import compiled_notes
 from gravure.frontend.eager.kernels import OFTEN
+from gravure.frontend.eager.remembered import remembered
 from gravure.frontend.tf.ops import gathering
 from gravure.ir.ops import sort
 from gravure.ir.ops.pool import AvgPool, SumPool
@@ -97,3 +99,41 @@ def test_the_best_of_few(dtype, shape, k, monkeypatch):
     if k:
         monkeypatch.setattr(sort, "first_of", None)
         tf.math.top_k(y, k)
+
+
+COMPOSED = {
+    "lgamma": tf.math.lgamma,
+    "digamma": tf.math.digamma,
+    "summed": lambda x: tf.sin(x) * x + tf.exp(x) / 3.0,
+    "rounded between": lambda x: (x * 3.0 + 0.1) / 7.0 - x,
+    "chosen": lambda x: tf.where(x > 1, tf.exp(x), tf.cast(tf.cast(x, "float32") / 3, x.dtype)),
+}
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("function", COMPOSED.values(), ids=COMPOSED)
+def test_steps_that_are_computed_often_are_one_kernel_of_the_same_bits(
+    dtype, function, monkeypatch
+):
+    kernels = []
+    whole = compiled_notes._kernel
+
+    def counted(noted):
+        kernels.append(noted)
+        return whole(noted)
+
+    monkeypatch.setattr(compiled_notes, "_kernel", counted)
+    monkeypatch.setattr(compiled_notes, "ROWS", {})
+    step = remembered(function)
+    every = np.arange(1 << 16, dtype=np.uint16).view(numbers(dtype, 30).dtype)
+    few = [tf.constant(every[start::4096]) for start in (0, 5, 4000)]
+    before = [step(x).numpy() for x in few]
+    for _ in range(compiled_notes.OFTEN):
+        step(few[0])
+    assert kernels
+    for x, wanted in zip(few, before, strict=True):
+        found = step(x).numpy()
+        is_none = np.isnan(wanted.astype("float32"))
+        np.testing.assert_array_equal(np.isnan(found.astype("float32")), is_none)
+        bits = [y[~is_none].view(np.uint16).tolist() for y in (found, wanted)]
+        assert bits[0] == bits[1]
