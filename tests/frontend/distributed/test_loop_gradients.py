@@ -291,7 +291,7 @@ def test_draws_of_a_task_go_on_whatever_is_fetched() -> None:
 @pytest.mark.parametrize("keeps", [1.0, 0.7])
 def test_the_way_back_of_recurrent_layers_whose_cells_are_on_several_tasks(keeps: float) -> None:
     rows = np.random.default_rng(0).normal(size=(2, 5, 3)).astype(np.float32)
-    steps = 6 if keeps == 1.0 else 24
+    steps = 6 if keeps == 1.0 else 60
 
     def build(devices: list[str | None]) -> Any:
         with tf.Graph().as_default() as graph:
