@@ -27,7 +27,7 @@ from ...ir.types.dims import parse
 from ...ir.types.dtypes import bf16, f16, of_numpy
 from ...ir.types.shapes import normalize_axes
 from ...ir.types.tensor import TensorSpec
-from .kernels import MANY, SIGNED
+from .kernels import MANY, SIGNED, is_narrow
 from .long_rows import is_usual
 
 STEPS = 24
@@ -116,13 +116,12 @@ class NotedCall:
         if self.is_moved():
             seen = [stood_for(x, STAND_INS) for x in seen]
         elif issubclass(self.op, Elementwise) and self.op.has("scalar"):
-            seen = [x for x in seen if x.dtype not in HALVES or not x.size]  # (rounded between)
+            seen = [x for x in seen if not is_narrow(x) or not x.size]  # (rounded between)
         return all(map(is_usual, seen)) and self.op.HOST is None and self.is_exact(arrays)
 
 
 BY_PARTS: frozenset[type[Op]] = frozenset({Add, Neg, Sub})
 """What is done to a complex number by doing it to both of its parts."""
-HALVES = frozenset({f16.numpy, bf16.numpy})
 StandIns: TypeAlias = Mapping[np.dtype[np.generic], np.dtype[np.generic]]
 STAND_INS: StandIns = {
     np.dtype(np.complex64): np.dtype(np.int64),

@@ -377,8 +377,8 @@ class Runner:
 
     def in_single(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel:
         """Return what combines floats of 16 bits as those of 32 bits, and rounds them once."""
-        row, single = rows.of_numpy(arrays[0].dtype), np.dtype(np.float32)
-        wide = [x.astype(single) if is_narrow(x) else x for x in arrays]
+        row = rows.of_numpy(arrays[0].dtype)
+        wide = [recast(x, rows.f32) if is_narrow(x) else x for x in arrays]
         kernel = self.check_once(wide, attributes)
         if kernel is None:
             kernel = quiet(settled(self.op, wide, {**self.defaults, **attributes}))
@@ -473,7 +473,7 @@ class Runner:
 
     def widens(self, arrays: Sequence[Array]) -> bool:
         """Say whether floats of 16 bits are multiplied: numpy widens all of them first, slowly."""
-        return self.op.WIDENS and any(row.numpy == arrays[0].dtype for row in HALVES)
+        return self.op.WIDENS and is_narrow(arrays[0])
 
     def check(self, arrays: Sequence[Array], attributes: dict[str, object]) -> None:
         """Raise an error that says why operands and attributes do not fit, if they do not."""

@@ -288,9 +288,9 @@ def _forced(
             return None
         if not is_spread:
             break
-    made = found[0]
-    return [agreed([row[i] for row in found], False) if len(found) > 1 else made[i]
-            for i in range(len(made))]  # fmt: skip
+    if len(found) == 1:
+        return found[0]
+    return [agreed([*each], False) for each in zip(*found, strict=True)]
 
 
 MOST_FORCED = 8

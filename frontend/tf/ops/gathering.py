@@ -18,7 +18,7 @@ from ....ir.types import dtypes as rows
 from ....ir.types.dims import Dim, parse
 from ....ir.types.dtypes import DType, of_numpy
 from ....ir.types.tensor import TensorSpec
-from ...eager.kernels import Kernel, by_need, recast
+from ...eager.kernels import Kernel, by_need, is_narrow, recast
 from ...eager.remembered import notes_of, remember_all, remembered
 from ...eager.tensor import Tensor, apply
 from ...graph.frame import NotStageableError
@@ -467,7 +467,7 @@ def _check_order(data: Sequence[Dim], ids: Array) -> None:
 def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
     """Combine rows by their segment, as `_in_order` does."""
     _check_order(data.shape, ids)
-    if data.dtype in HALVES and data.size and ids.ndim == 1 and ids[0] >= 0:
+    if is_narrow(data) and data.size and ids.ndim == 1 and ids[0] >= 0:
         return _halves_in_order(data, ids, how)
     if not data.size or ids.ndim != 1 or ids[0] < 0 or not _has_kernel(data.dtype, how):
         sizes = np.bincount(ids[ids >= 0])
@@ -486,9 +486,6 @@ def _rows_in_order(data: Array, ids: Array, how: str) -> Array:
     combine = _combining_of(data.dtype, table.shape, ids.dtype, count, how)
     made: Array = combine(table, ids, np.empty(count, np.bool_))
     return made if data.ndim == 2 else made.reshape(-1, *data.shape[1:])
-
-
-HALVES = (rows.f16.numpy, rows.bf16.numpy)
 
 
 def _halves_in_order(data: Array, ids: Array, how: str) -> Array:
